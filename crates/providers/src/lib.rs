@@ -21,6 +21,6 @@ pub use in_process::{Context, InProcess};
 pub use process::Environment;
 pub use runner::{
     FoundInterpreter, Language, LoadedModule, Program, RunnerOptions, RunnerStatus, Runners,
-    find_interpreter,
+    damaged_sdks, find_interpreter,
 };
 pub use typescript::Translator;

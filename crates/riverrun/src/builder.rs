@@ -12,6 +12,7 @@ use crate::{Error, HandlerOptions, Result, Riverrun, store};
 pub struct Builder {
     store: String,
     data: PathBuf,
+    disk_reserve_bytes: u64,
     handlers: Vec<Arc<dyn Handler>>,
     built_in: HandlerOptions,
     options: Options,
@@ -24,6 +25,7 @@ impl Default for Builder {
         Self {
             store: "sqlite://".to_owned(),
             data: PathBuf::from(".riverrun"),
+            disk_reserve_bytes: 16 << 20,
             handlers: Vec::new(),
             built_in: HandlerOptions::default(),
             options: Options::default(),
@@ -37,6 +39,13 @@ impl Builder {
     /// Keeps the data in this folder, which has one owner at a time. Default `.riverrun`.
     pub fn data(mut self, folder: impl Into<PathBuf>) -> Self {
         self.data = folder.into();
+        self
+    }
+
+    /// Keeps so many bytes on the disk for deletes and cancels on the day on which it is full. Default
+    /// 16 MiB; 0 keeps none.
+    pub fn disk_reserve_bytes(mut self, bytes: u64) -> Self {
+        self.disk_reserve_bytes = bytes;
         self
     }
 
@@ -126,7 +135,7 @@ impl Builder {
 
     /// Opens the store and takes up the runs that were under way.
     pub async fn open(self) -> Result<Riverrun> {
-        let store = store::open(&self.store, &self.data)?;
+        let store = store::open(&self.store, &self.data, self.disk_reserve_bytes)?;
         let sandbox = Sandbox::isolated(self.expr, self.isolation).map_err(Error::Sandbox)?;
         let sandbox = Arc::new(sandbox);
         let handlers = riverrun_handlers::all(self.built_in)

@@ -121,6 +121,10 @@ impl From<riverrun::Error> for Failure {
             "DISK_FULL" => failure
                 .note("nothing that was acknowledged is lost")
                 .next("df -h"),
+            "STORE_CORRUPT" => failure
+                .next("riverrun verify")
+                .next("riverrun restore <backup> --data <a new folder>"),
+            "STORE_DAMAGED" => failure.next("riverrun restore <backup> --data <a new folder>"),
             "NEWER_SCHEMA" => failure.next("a newer riverrun, or --data <another folder>"),
             _ => failure,
         }

@@ -3,7 +3,7 @@
 
 use std::{
     fs::File,
-    io::{self, BufRead, ErrorKind, Read},
+    io::{self, BufRead, ErrorKind, Read, Write},
     path::Path,
 };
 
@@ -43,6 +43,36 @@ pub fn read_line(
     let end = line.trim_end_matches(['\n', '\r']).len();
     line.truncate(end);
     Ok(Some(line))
+}
+
+/// Writes a file whole or not at all: a crash leaves the old one or the new one.
+pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    // What a link leads to is replaced, not the link.
+    let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.partial", std::process::id()));
+    let partial = path.with_file_name(name);
+    let write = || -> io::Result<()> {
+        let mut file = File::create(&partial)?;
+        file.write_all(content)?;
+        if let Ok(found) = std::fs::metadata(path) {
+            file.set_permissions(found.permissions())?;
+        }
+        file.sync_all()?;
+        std::fs::rename(&partial, path)?;
+        let parent = path.parent().filter(|parent| *parent != Path::new(""));
+        // Its entry is durable once the folder is.
+        #[cfg(unix)]
+        File::open(parent.unwrap_or(Path::new(".")))?.sync_all()?;
+        #[cfg(not(unix))]
+        let _ = parent;
+        Ok(())
+    };
+    let written = write();
+    if written.is_err() {
+        let _ = std::fs::remove_file(&partial);
+    }
+    written
 }
 
 /// Opens a regular file; links are followed.
@@ -101,6 +131,17 @@ mod tests {
         refused(&path, "TOO_LARGE", "more than 10 bytes");
         refused(&folder.path().join("b"), "FILE_UNUSABLE", "No such file");
         refused(folder.path(), "FILE_UNUSABLE", "folder");
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        replace(&path, b"one").unwrap();
+        replace(&path, b"two").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"two");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert!(replace(&folder.path().join("none/b"), b"x").is_err());
     }
 
     #[cfg(unix)]

@@ -145,6 +145,7 @@ async fn open_river(config: &Config, address: SocketAddr) -> Result<Riverrun> {
         let opened = Riverrun::builder()
             .store(&config.store)
             .data(&config.data)
+            .disk_reserve_bytes(config.disk_reserve_bytes)
             .built_in(config.handler_options())
             .options(config.runtime_options(address))
             .expr(config.expr_limits())

@@ -11,7 +11,7 @@ use riverrun_store_sqlite::{Options, SqliteStore};
 use crate::{Error, Result};
 
 /// Opens the store that a URL names. `sqlite://` alone lies in `data`, with a path in that folder.
-pub(crate) fn open(url: &str, data: &Path) -> Result<Arc<dyn Store>> {
+pub(crate) fn open(url: &str, data: &Path, reserve_bytes: u64) -> Result<Arc<dyn Store>> {
     let (scheme, rest) = url.split_once(':').unwrap_or((url, ""));
     match scheme {
         "sqlite" => {
@@ -20,7 +20,11 @@ pub(crate) fn open(url: &str, data: &Path) -> Result<Arc<dyn Store>> {
                 "" => data.to_owned(),
                 path => PathBuf::from(path),
             };
-            Ok(SqliteStore::open(Options::new(folder))?)
+            let options = Options {
+                reserve_bytes,
+                ..Options::new(folder)
+            };
+            Ok(SqliteStore::open(options)?)
         }
         "memory" => Ok(SqliteStore::memory()?),
         "postgres" | "postgresql" | "redis" | "rediss" => Err(Error::StoreNotBuiltIn {
@@ -40,14 +44,14 @@ mod tests {
     #[test]
     fn the_scheme_chooses() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(open("memory:", folder.path()).is_ok());
+        assert!(open("memory:", folder.path(), 0).is_ok());
         for (url, code) in [
             ("postgres://u:secret@h/db", "STORE_NOT_BUILT_IN"),
             ("redis://h", "STORE_NOT_BUILT_IN"),
             ("mysql://u:secret@h", "STORE_UNKNOWN"),
             ("", "STORE_UNKNOWN"),
         ] {
-            let error = open(url, folder.path()).err().unwrap();
+            let error = open(url, folder.path(), 0).err().unwrap();
             assert_eq!(error.code(), code, "{url}");
             assert!(!error.to_string().contains("secret"), "{error}");
         }
@@ -57,9 +61,9 @@ mod tests {
     fn sqlite_lies_in_the_data_folder_or_where_the_url_says() {
         let folder = tempfile::tempdir().unwrap();
         let (data, other) = (folder.path().join("data"), folder.path().join("other"));
-        open("sqlite://", &data).unwrap();
+        open("sqlite://", &data, 0).unwrap();
         assert!(data.join("riverrun.db").exists());
-        open(&format!("sqlite://{}", other.display()), &data).unwrap();
+        open(&format!("sqlite://{}", other.display()), &data, 0).unwrap();
         assert!(other.join("riverrun.db").exists());
     }
 }

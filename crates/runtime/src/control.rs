@@ -9,7 +9,12 @@ use riverrun_engine::{Decision, Input, Parked, RunState, VisitKey, decide};
 use riverrun_store::{Advance, Change, Commit, Error as StoreError, Expect, JobChange};
 use riverrun_types::{RunId, StreamName};
 
-use crate::{Error, Loaded, Result, Runtime, cache::Known, drive::projection, steps::Told};
+use crate::{
+    Error, Loaded, Result, Runtime,
+    cache::Known,
+    drive::{damage, projection},
+    steps::Told,
+};
 
 /// How often a decision is taken again because the run moved.
 const TRIES: usize = 200;
@@ -17,14 +22,14 @@ const TRIES: usize = 200;
 impl Runtime {
     /// Stops a run for good: what runs is told to stop, what waits is removed, children follow.
     pub async fn cancel(&self, run: &RunId, reason: Option<String>) -> Result<Arc<RunState>> {
-        self.control(
-            run,
-            Input::Cancel {
-                source: "user",
-                reason,
-            },
-        )
-        .await
+        let cancel = Input::Cancel {
+            source: "user",
+            reason: reason.clone(),
+        };
+        match self.control(run, cancel).await {
+            Err(error) if damage(&error).is_some() => self.cancel_damaged(run, reason).await,
+            answer => answer,
+        }
     }
 
     /// Begins no more steps until the run is resumed. Attempts that run are let finish.

@@ -11,8 +11,16 @@ use riverrun_types::Millis;
 use rusqlite::Connection;
 
 use crate::{
-    apply::Recent, awaits::Quiet, error::translate, files::Files, log, log_marks::Acknowledged,
-    names::Names, queue::Queues, stray::Stray,
+    apply::Recent,
+    awaits::Quiet,
+    error::{Failure, Worked, translate},
+    files::Files,
+    log,
+    log_marks::Acknowledged,
+    names::Names,
+    queue::Queues,
+    reserve::Reserve,
+    stray::Stray,
 };
 
 /// Bits of a lease token that count within one life of the store; the rest counts the lives.
@@ -36,6 +44,7 @@ pub(crate) struct Core {
     /// None for a store in memory, like the next.
     acknowledged: RefCell<Option<Acknowledged>>,
     files: Option<Arc<Files>>,
+    reserve: Option<Reserve>,
     looked: Cell<Instant>,
 }
 
@@ -69,13 +78,46 @@ impl Core {
             next_no: Cell::new(next_no),
             acknowledged: RefCell::new(acknowledged),
             files: None,
+            reserve: None,
             looked: Cell::new(Instant::now()),
         })
     }
 
-    /// The files whose loss the writer is to notice.
-    pub(crate) fn watch(&mut self, files: Arc<Files>) {
+    /// The files whose loss the writer is to notice, and the room that it keeps.
+    pub(crate) fn watch(&mut self, files: Arc<Files>, reserve: Reserve) {
         self.files = Some(files);
+        self.reserve = Some(reserve);
+    }
+
+    /// The disk is full: only what takes away is let through.
+    pub(crate) fn is_full(&self) -> bool {
+        self.reserve.as_ref().is_some_and(Reserve::is_full)
+    }
+
+    /// Refuses what adds something while the disk is full.
+    pub(crate) fn judge_room(&self) -> Worked<()> {
+        match &self.reserve {
+            Some(reserve) if reserve.is_full() => Err(Failure::Refused(reserve.refusal())),
+            _ => Ok(()),
+        }
+    }
+
+    /// A transaction found the disk full: what is kept for that is given back, and so is the log.
+    pub(crate) fn make_room(&self) {
+        if let Some(reserve) = &self.reserve {
+            reserve.release();
+            self.shorten_log();
+        }
+    }
+
+    /// Brings the log into the file and cuts it off. What somebody still reads stays.
+    fn shorten_log(&self) {
+        let cut = self
+            .conn
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        if let Err(error) = cut {
+            tracing::debug!(%error, "the log was not cut off");
+        }
     }
 
     /// Whether the files are still there, as a look at the folder says.
@@ -114,6 +156,9 @@ impl Core {
     /// Begins a transaction, unless what it would write is lost.
     pub(crate) fn begin(&self) -> Result<()> {
         self.glance()?;
+        if let Some(reserve) = &self.reserve {
+            reserve.look(&self.conn);
+        }
         self.lease.set(None);
         self.conn
             .prepare_cached("BEGIN IMMEDIATE")
@@ -135,6 +180,9 @@ impl Core {
             .prepare_cached("COMMIT")
             .and_then(|mut commit| commit.execute([]))
             .map_err(translate)?;
+        if self.reserve.as_ref().is_some_and(Reserve::is_tight) {
+            self.shorten_log();
+        }
         Ok(())
     }
 

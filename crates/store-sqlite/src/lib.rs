@@ -10,6 +10,7 @@
 mod acknowledged;
 mod apply;
 mod awaits;
+mod backup;
 mod columns;
 mod connection;
 mod core;
@@ -29,6 +30,7 @@ mod once;
 mod open;
 mod queue;
 mod read;
+mod reserve;
 mod room;
 mod stray;
 mod thread;
@@ -52,6 +54,7 @@ use riverrun_store::{
 };
 use riverrun_types::{Event, EventId, Json, Millis, Name, RunId, StreamName};
 
+pub use backup::{OnProgress, backup, restore};
 pub use open::{Options, SqliteStore};
 pub use verify::{Finding, Inspector, Report, verify, verify_file};
 
@@ -67,6 +70,10 @@ impl Store for SqliteStore {
             Ok(results) => results,
             // One of them met a damaged page: the others are not to suffer for it.
             Err(Error::Corrupt(_)) if count > 1 => self.one_by_one(&each).await,
+            // There is room for what takes away, now that the reserve was given back.
+            Err(Error::Full(_)) if each.iter().any(reserve::relieves) => {
+                self.one_by_one(&each).await
+            }
             Err(error) => vec![Err(error); count],
         }
     }
@@ -79,7 +86,10 @@ impl Store for SqliteStore {
 
     async fn claim(&self, claim: Claim) -> Result<Vec<Claimed>> {
         self.writer
-            .write(move |core| lease::claim(core, &claim))
+            .write(move |core| {
+                core.judge_room()?;
+                lease::claim(core, &claim)
+            })
             .await
     }
 
@@ -126,14 +136,20 @@ impl Store for SqliteStore {
 
     async fn claim_jobs(&self, claim: ClaimJobs) -> Result<ClaimedJobs> {
         self.writer
-            .write(move |core| queue::claim(core, &claim))
+            .write(move |core| {
+                core.judge_room()?;
+                queue::claim(core, &claim)
+            })
             .await
     }
 
     async fn lease_jobs(&self, owner: &Name, until_ms: Millis) -> Result<u64> {
         let owner = owner.clone();
         self.writer
-            .write(move |core| queue::lease(core, &owner, until_ms))
+            .write(move |core| {
+                core.judge_room()?;
+                queue::lease(core, &owner, until_ms)
+            })
             .await
     }
 
@@ -189,10 +205,15 @@ impl Store for SqliteStore {
     }
 
     async fn purge_jobs(&self, purge: &Purge) -> Result<u64> {
-        let purge = purge.clone();
-        self.writer
-            .write(move |core| queue::purge(core, &purge))
-            .await
+        let purge_now = || {
+            let purge = purge.clone();
+            self.writer.write(move |core| queue::purge(core, &purge))
+        };
+        match purge_now().await {
+            // The reserve was given back.
+            Err(Error::Full(_)) => purge_now().await,
+            done => done,
+        }
     }
 
     async fn await_by(&self, id: &str) -> Result<Option<AwaitRecord>> {
@@ -387,7 +408,12 @@ impl Store for SqliteStore {
     async fn check(&self) -> Result<()> {
         self.writer.look(|core| core.look()).await?;
         self.room().await?;
-        self.writer.write(|core| upkeep::check(core)).await
+        self.writer
+            .write(|core| {
+                core.judge_room()?;
+                upkeep::check(core)
+            })
+            .await
     }
 
     async fn gone(&self) -> Error {

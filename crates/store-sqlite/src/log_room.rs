@@ -18,6 +18,7 @@ use crate::{
     connection,
     error::translate,
     log_marks::Noter,
+    reserve,
     wal::{FRAME_BYTES, HEADER_BYTES},
 };
 
@@ -43,7 +44,18 @@ struct LogRoom {
 
 /// Sees to the log of a connection from now on: the mark of what is acknowledged, its room, and its
 /// checkpoints.
-pub(crate) fn keep(conn: &mut Connection, folder: &Path, mut noter: Noter) -> Result<()> {
+///
+/// `reserve_bytes`: what is kept for a full disk. The log has to fit into it once the disk has little
+/// room, since all of it may be new pages of the database.
+pub(crate) fn keep(
+    conn: &mut Connection,
+    folder: &Path,
+    mut noter: Noter,
+    reserve_bytes: u64,
+) -> Result<()> {
+    let short_pages = (reserve_bytes / 2 / FRAME_BYTES).clamp(64, CHECKPOINT_PAGES);
+    let mut looked_at = 0;
+    let place = folder.to_owned();
     let mut room = LogRoom {
         path: folder.join(connection::LOG),
         log: None,
@@ -56,7 +68,15 @@ pub(crate) fn keep(conn: &mut Connection, folder: &Path, mut noter: Noter) -> Re
         if let Err(error) = room.see_to(pages) {
             tracing::debug!(%error, "no room for a longer log");
         }
-        if pages >= CHECKPOINT_PAGES {
+        // Looked at now and then, once the log is as long as that.
+        let is_short = pages >= short_pages
+            && pages.abs_diff(looked_at) >= short_pages / 2
+            && reserve_bytes > 0;
+        let is_low = is_short && reserve::is_low(&place);
+        if is_short && !is_low {
+            looked_at = pages;
+        }
+        if pages >= CHECKPOINT_PAGES || is_low {
             // What somebody still reads stays in the log; the next commit tries again.
             let _ = wal.checkpoint();
         }

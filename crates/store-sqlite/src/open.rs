@@ -19,6 +19,7 @@ use crate::{
     log_marks::Acknowledged,
     log_room, migrate,
     read::{Pool, View},
+    reserve::{self, Reserve},
     room,
     thread::Handle,
 };
@@ -37,6 +38,9 @@ pub struct Options {
     /// Opens a folder that holds less than was acknowledged with what is left, and keeps the files
     /// as they were beside it. Default false: such a folder is refused.
     pub accept_loss: bool,
+    /// Bytes on the disk that are kept for deletes and cancels on the day on which it is full.
+    /// Default 16 MiB; 0 keeps none.
+    pub reserve_bytes: u64,
 }
 
 impl Options {
@@ -45,6 +49,7 @@ impl Options {
             path: path.into(),
             max_pages: None,
             accept_loss: false,
+            reserve_bytes: 16 << 20,
         }
     }
 }
@@ -79,17 +84,26 @@ impl SqliteStore {
         }
         folder::prepare_files(&folder)?;
         let file = folder.join(connection::FILE);
-        let mut core = core(Some((&folder, &file)), options.max_pages)?;
+        let place = Some((&*folder, &*file));
+        let reserve_bytes = reserve::size(&folder, options.reserve_bytes);
+        let mut core = match core(place, options.max_pages, reserve_bytes) {
+            // A full disk is no reason not to start: what was kept for that is given back first.
+            Err(Error::Full(_)) if std::fs::remove_file(folder.join(reserve::FILE)).is_ok() => {
+                core(place, options.max_pages, reserve_bytes)?
+            }
+            opened => opened?,
+        };
+        let reserve = Reserve::open(&folder, options.reserve_bytes);
         // All of them are there: opening has written something.
         let files = Arc::new(Files::of(&folder, &connection::FILES));
-        core.watch(files.clone());
+        core.watch(files.clone(), reserve);
         let readers = Pool::new(file, core.names.clone(), files);
         Self::start(core, Some(Arc::new(readers)), Some(folder), Some(lock))
     }
 
     /// A store in memory: for tests and trials, gone when it is dropped.
     pub fn memory() -> Result<Arc<Self>> {
-        Self::start(core(None, None)?, None, None, None)
+        Self::start(core(None, None, 0)?, None, None, None)
     }
 
     fn start(
@@ -260,13 +274,13 @@ impl Drop for SqliteStore {
     }
 }
 
-fn core(place: Option<(&Path, &Path)>, max_pages: Option<u32>) -> Result<Core> {
+fn core(place: Option<(&Path, &Path)>, max_pages: Option<u32>, reserve_bytes: u64) -> Result<Core> {
     let mut conn = connection::writer(place.map(|(_, file)| file))?;
     let mut acknowledged = None;
     if let Some((folder, _)) = place {
         // Before the first commit.
         let marks = Acknowledged::open(folder)?;
-        log_room::keep(&mut conn, folder, marks.noter(folder))?;
+        log_room::keep(&mut conn, folder, marks.noter(folder), reserve_bytes)?;
         acknowledged = Some(marks);
     }
     migrate::migrate(&mut conn)?;

@@ -200,6 +200,9 @@ fn transact<'a>(core: &mut Core, works: &mut Vec<Box<dyn Work + 'a>>) {
     if fate.is_err() {
         core.abandon();
     }
+    if let Err(Error::Full(_)) = fate {
+        core.make_room();
+    }
     for work in works.drain(..) {
         work.answer(fate.clone());
     }

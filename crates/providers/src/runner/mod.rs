@@ -21,3 +21,4 @@ pub use interpreter::{FoundInterpreter, Language, find_interpreter};
 pub use load::LoadedModule;
 pub use options::{Program, RunnerOptions};
 pub use pool::{RunnerStatus, Runners};
+pub use sdk::damaged_sdks;

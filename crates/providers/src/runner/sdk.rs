@@ -1,7 +1,8 @@
 //! The SDKs that this program carries, written to disk for the interpreters.
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, Write},
     path::{Path, PathBuf},
 };
 
@@ -15,10 +16,11 @@ type File = (&'static str, &'static [u8]);
 // `NODE` and `PYTHON`: what build.rs found under `sdks/`.
 include!(concat!(env!("OUT_DIR"), "/sdks.rs"));
 
-/// The folder of a language's SDK below `folder`, written if it is not there yet.
+/// The folder of a language's SDK below `folder`, written if it is not there yet or not whole.
 ///
-/// Its name is made of its content: programs of different versions can share `folder`, and what
-/// is there is complete, since it was renamed into place.
+/// Its name is made of its content: programs of different versions can share `folder`. It is synced
+/// before it gets that name, and compared with what this program carries whenever it is used, so that
+/// neither a power loss nor a damaged disk leaves a runner with half of it.
 pub(super) fn unpack(language: Language, folder: &Path) -> Result<PathBuf, WorkError> {
     let files = match language {
         Language::Node => NODE,
@@ -37,9 +39,24 @@ pub(super) fn unpack(language: Language, folder: &Path) -> Result<PathBuf, WorkE
     })
 }
 
+/// The SDKs of this program below a folder that are there and not whole. A runner writes them anew
+/// when it starts.
+pub fn damaged_sdks(folder: &Path) -> Vec<PathBuf> {
+    let sdks = [(Language::Node, NODE), (Language::Python, PYTHON)];
+    let places = sdks.map(|(language, files)| (place(language, files, folder), files));
+    let damaged = places
+        .into_iter()
+        .filter(|(place, files)| place.exists() && !is_whole(files, place));
+    damaged.map(|(place, _)| place).collect()
+}
+
+fn place(language: Language, files: &[File], folder: &Path) -> PathBuf {
+    folder.join(format!("{language}-{:016x}", fingerprint(files)))
+}
+
 fn write(language: Language, files: &[File], folder: &Path) -> io::Result<PathBuf> {
-    let place = folder.join(format!("{language}-{:016x}", fingerprint(files)));
-    if place.is_dir() {
+    let place = place(language, files, folder);
+    if is_whole(files, &place) {
         return Ok(place);
     }
     fs::create_dir_all(folder)?;
@@ -51,15 +68,59 @@ fn write(language: Language, files: &[File], folder: &Path) -> io::Result<PathBu
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent)?;
         }
-        fs::write(path, content)?;
+        let mut file = fs::File::create(&path)?;
+        file.write_all(content)?;
+        file.sync_all()?;
+    }
+    for inner in folders(files) {
+        sync(&unfinished.path().join(inner))?;
+    }
+    sync(unfinished.path())?;
+    if place.exists() {
+        tracing::warn!(path = %place.display(), "the {language} SDK is damaged; it is written anew");
+        // Under another name, so that nobody finds half of it; runners that use it keep their files.
+        let damaged = tempfile::Builder::new()
+            .prefix(".damaged-")
+            .tempdir_in(folder)?;
+        // Somebody else may be quicker; theirs is the same.
+        let _ = fs::rename(&place, damaged.path().join("sdk"));
     }
     match fs::rename(unfinished.path(), &place) {
         Ok(()) => drop(unfinished.keep()),
         // Somebody else was quicker; theirs is the same.
-        Err(_) if place.is_dir() => {}
+        Err(_) if is_whole(files, &place) => {}
         Err(error) => return Err(error),
     }
+    sync(folder)?;
     Ok(place)
+}
+
+/// Whether a folder holds these files, byte for byte.
+fn is_whole(files: &[File], place: &Path) -> bool {
+    let is_there =
+        |(name, content): &File| fs::read(place.join(name)).is_ok_and(|found| found == *content);
+    place.is_dir() && files.iter().all(is_there)
+}
+
+/// The folders inside an SDK, inner ones first.
+fn folders(files: &[File]) -> Vec<&'static Path> {
+    let names = files.iter().map(|(name, _)| *name);
+    let mut folders: Vec<&Path> = names
+        .flat_map(|name| Path::new(name).ancestors().skip(1))
+        .collect();
+    folders.retain(|path| !path.as_os_str().is_empty());
+    folders.sort_by_key(|path| std::cmp::Reverse(path.components().count()));
+    folders.dedup();
+    folders
+}
+
+/// Makes the entries of a folder durable.
+fn sync(folder: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    fs::File::open(folder)?.sync_all()?;
+    #[cfg(not(unix))]
+    let _ = folder;
+    Ok(())
 }
 
 /// FNV-1a. It tells versions of our own files apart, not friend from foe.
@@ -84,13 +145,44 @@ mod tests {
         let other: &[File] = &[("a.py", b"12"), ("b/c.py", b"")];
         let place = write(Language::Python, one, folder.path()).unwrap();
         assert_eq!(fs::read(place.join("b/c.py")).unwrap(), b"2");
-        fs::write(place.join("a.py"), "untouched").unwrap();
+        let made = fs::metadata(place.join("a.py"))
+            .unwrap()
+            .modified()
+            .unwrap();
         assert_eq!(write(Language::Python, one, folder.path()).unwrap(), place);
-        assert_eq!(fs::read(place.join("a.py")).unwrap(), b"untouched");
+        let same = fs::metadata(place.join("a.py"))
+            .unwrap()
+            .modified()
+            .unwrap();
+        assert_eq!(made, same, "what is whole is left alone");
         assert_ne!(
             write(Language::Python, other, folder.path()).unwrap(),
             place
         );
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    /// As a power loss leaves files that were not synced, and a disk that forgets.
+    #[test]
+    fn an_sdk_that_is_not_whole_is_written_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let files: &[File] = &[("a.py", b"first"), ("b/c.py", b"second")];
+        let damages: [fn(&Path); 4] = [
+            |place| fs::write(place.join("a.py"), "").unwrap(),
+            |place| fs::write(place.join("b/c.py"), "sfcond").unwrap(),
+            |place| fs::remove_file(place.join("a.py")).unwrap(),
+            |place| fs::remove_dir_all(place.join("b")).unwrap(),
+        ];
+        for damage in damages {
+            let place = write(Language::Python, files, folder.path()).unwrap();
+            damage(&place);
+            assert_eq!(
+                write(Language::Python, files, folder.path()).unwrap(),
+                place
+            );
+            assert_eq!(fs::read(place.join("a.py")).unwrap(), b"first");
+            assert_eq!(fs::read(place.join("b/c.py")).unwrap(), b"second");
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        }
     }
 }

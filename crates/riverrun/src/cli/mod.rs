@@ -1,6 +1,7 @@
 //! The commands: one file each. This one knows their names and how they end.
 
 mod awaits;
+mod backup;
 mod call;
 mod completions;
 mod config;
@@ -26,6 +27,7 @@ mod tail;
 mod top;
 mod translate;
 mod triggers;
+mod verify;
 mod version;
 mod worker;
 mod workers;
@@ -168,9 +170,18 @@ enum Command {
     /// Show what steps can do.
     #[command(before_help = "Example: riverrun handlers show http")]
     Handlers(handlers::Handlers),
-    /// Check configuration, disk, port, server and flows, and say what to do.
+    /// Check configuration, disk, port, server and flows, and say what to do; --deep: the data too.
     #[command(before_help = "Example: riverrun doctor --project .")]
     Doctor(doctor::Doctor),
+    /// Check everything that is stored: checksums, streams, references, and what was acknowledged.
+    #[command(before_help = "Example: riverrun verify --data /var/lib/riverrun")]
+    Verify(verify::Verify),
+    /// Copy the data folder into one file, whether a server has it or not.
+    #[command(before_help = "Example: riverrun backup monday.db --data /var/lib/riverrun")]
+    Backup(backup::Backup),
+    /// Make a data folder of a backup.
+    #[command(before_help = "Example: riverrun restore monday.db --data /var/lib/riverrun")]
+    Restore(backup::Restore),
     /// Print the configuration in effect and where each value is from.
     #[command(before_help = "Example: riverrun config -o json")]
     Config(config::ConfigCommand),
@@ -252,6 +263,9 @@ fn run(cli: Cli) -> Result<Exit> {
         Command::Top(top) => asking()?.block_on(top.run(&global)),
         Command::Handlers(handlers) => asking()?.block_on(handlers.run(&global)),
         Command::Doctor(doctor) => asking()?.block_on(doctor.run(&global)),
+        Command::Verify(verify) => verify.run(&global),
+        Command::Backup(backup) => backup.run(),
+        Command::Restore(restore) => restore.run(),
         Command::Config(config) => config.run(&global),
         Command::Completions(completions) => completions.run(),
         Command::Version => version::run(&global),
@@ -361,6 +375,8 @@ mod tests {
             "riverrun handlers",
             "riverrun handlers show http",
             "riverrun completions zsh",
+            "riverrun verify --file b.db -o json",
+            "riverrun backup b.db --rate 0 --force --data d",
         ] {
             assert!(
                 parse(line).is_ok(),
@@ -389,6 +405,8 @@ mod tests {
             "riverrun triggers ls --type cron",
             "riverrun schedules backfill s --from 0",
             "riverrun dlq redrive emails a --code X",
+            "riverrun verify --file b.db --accept-loss",
+            "riverrun restore b.db",
         ] {
             assert!(parse(line).is_err(), "{line}");
         }

@@ -108,7 +108,7 @@ impl Build {
         let path = self.out.unwrap_or_else(|| folder.join(NAME));
         let text = serde_json::to_string_pretty(&registry)
             .map_err(|error| Failure::new("CLIENT_FAILED", error.to_string()))?;
-        std::fs::write(&path, text + "\n")
+        crate::files::replace(&path, (text + "\n").as_bytes())
             .map_err(|error| Failure::file("the registry", &path, &error))?;
         output::talk(&format!(
             "wrote {} with {} flows and {} processes",

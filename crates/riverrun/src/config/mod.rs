@@ -41,6 +41,10 @@ pub struct Config {
     pub data: PathBuf,
     /// The store: `sqlite://` (in `data`), `sqlite:///folder` or `memory:`. Default `sqlite://`.
     pub store: String,
+    /// Bytes on the disk of the embedded store that are kept for deletes, cancels and checkpoints on
+    /// the day on which it is full; at most a sixteenth of the disk. Default 16777216 (16 MiB); 0
+    /// keeps none.
+    pub disk_reserve_bytes: u64,
     /// What the full names of streams begin with, as in `nq:flow:<runId>`. Default `nq`.
     pub namespace: Namespace,
     /// The folder whose `flows/**`, `processes/**` and `triggers/**` are served. Default none.
@@ -207,6 +211,7 @@ impl Default for Config {
             public_url: None,
             data: PathBuf::from(".riverrun"),
             store: "sqlite://".to_owned(),
+            disk_reserve_bytes: 16 << 20,
             namespace: Namespace::default(),
             project: None,
             log_format: LogFormat::Text,

@@ -4,6 +4,7 @@ mod details;
 mod event;
 pub mod paint;
 mod pretty;
+mod progress;
 mod table;
 mod visible;
 
@@ -16,6 +17,7 @@ use serde::Serialize;
 pub use details::{event_stack, log_fields, stack_lines};
 pub use event::EventLine;
 pub use pretty::pretty;
+pub use progress::Progress;
 pub use table::{Row, Table};
 pub use visible::visible;
 

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a surprise ends the test")]
 
 mod as_data;
+mod backup;
 mod browser;
 mod dev;
 mod documents;

@@ -8,6 +8,7 @@
 mod advance;
 mod attempt;
 mod commit;
+mod damaged;
 mod reconcile;
 
 use std::{collections::HashMap, sync::Arc};
@@ -20,6 +21,7 @@ use tokio::sync::OwnedSemaphorePermit;
 pub(crate) use advance::Effectful;
 pub(crate) use attempt::Attempts;
 pub(crate) use commit::{Committed, SNAPSHOT_EVERY, projection, record};
+pub(crate) use damaged::damage;
 
 use crate::{
     Compiled, Loaded, Result, Runtime, Work, cache::Known, compute, leases::Keep, steps::Told,
@@ -355,6 +357,9 @@ pub(crate) async fn take_up(runtime: Runtime, claimed: Claimed, taking: OwnedSem
             driver.drive(keep, holder, attempts, Some(taking)).await;
         }
         Err(error) => {
+            if let Some(damage) = damaged::damage(&error) {
+                return damaged::park(&runtime, &run, keep.lease(), damage).await;
+            }
             tracing::error!(%run, %error, "the run cannot be driven");
             commit::fail_without_plan(&runtime, &run, keep.lease(), &error).await;
         }

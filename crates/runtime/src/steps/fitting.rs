@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use parking_lot::Mutex;
 use riverrun_engine::{Parked, VisitKey};
 use riverrun_protocol::WorkError;
-use riverrun_store::{Kinds, EventQuery, LogQuery};
+use riverrun_store::{EventQuery, Kinds, LogQuery};
 use riverrun_types::{EventType, Name, RunId};
 use tokio::sync::Notify;
 

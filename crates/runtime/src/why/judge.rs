@@ -1,9 +1,12 @@
 //! The judgement: from a state and facts to reasons. Pure.
 
 use riverrun_engine::{
-    AwaitFor, Awaiting, Branches, InBranch, MemoRetry, Operation, Parked, RunState, Visit, Wait,
+    AwaitFor, Awaiting, Branches, Failure, InBranch, MemoRetry, Operation, Parked, RunState, Visit,
+    Wait,
 };
-use riverrun_store::{Gather, JobRecord, JobState, QueueRecord, Rate};
+use riverrun_store::{
+    Error as StoreError, Gather, JobRecord, JobState, QueueRecord, Rate, RunRecord,
+};
 use riverrun_types::{Json, Millis, Name, RunId, VisitStatus, time::Iso};
 use serde_json::json;
 
@@ -91,6 +94,22 @@ pub(super) fn run(run: &RunId, flow: &Name, state: &RunState, facts: &Facts, now
         compensating: state.compensating && !state.status.is_ended(),
         deadline_at: state.deadline.map(Iso).filter(|_| !state.status.is_ended()),
         ..told(run, "flow", state.status.as_str(), reasons, facts.unseen)
+    }
+}
+
+/// Why a run whose stream cannot be read is where it is.
+pub(super) fn damaged(record: &RunRecord, error: &StoreError) -> Why {
+    let cause = match record.status.is_ended() {
+        true => Cause::Ended,
+        false => Cause::Damaged {
+            error: shown(&Failure::new(error.code(), error.to_string())),
+        },
+    };
+    let since = record.ended_ms.unwrap_or(record.updated_ms);
+    let reasons = vec![Found::new(cause, since).reason(None)];
+    Why {
+        flow: Some(record.flow.clone()),
+        ..told(&record.id, "flow", record.status.as_str(), reasons, 0)
     }
 }
 

@@ -82,6 +82,10 @@ pub struct InVisit {
 pub enum Cause {
     /// Nothing: it is over.
     Ended,
+    /// What is stored of it cannot be read.
+    Damaged {
+        error: Json,
+    },
     Paused {
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
@@ -311,7 +315,7 @@ impl Cause {
     /// goes on by itself. A fork is told last, because the visits inside it know more.
     fn rank(&self) -> u8 {
         match self {
-            Self::Ended | Self::Paused { .. } | Self::Parked { .. } => 0,
+            Self::Ended | Self::Damaged { .. } | Self::Paused { .. } | Self::Parked { .. } => 0,
             Self::NotBefore => 1,
             Self::NoWorker { .. } | Self::ProcessBroken { .. } | Self::QueuePaused { .. } => 2,
             Self::LeaseExpired { .. } | Self::WorkerAway { .. } | Self::NoRoom { .. } => 3,

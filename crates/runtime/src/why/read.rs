@@ -15,7 +15,7 @@ use super::{
     facts::{Facts, JobFacts, Taker},
     judge,
 };
-use crate::{Error, Result, Runtime, steps::troubles, work::KeptOptions};
+use crate::{Error, Result, Runtime, drive::damage, steps::troubles, work::KeptOptions};
 
 /// Runs below each other that are looked at.
 const MAX_DEPTH: usize = 5;
@@ -74,7 +74,13 @@ impl Runtime {
         looks: &'a mut Looks,
     ) -> BoxFuture<'a, Result<Why>> {
         Box::pin(async move {
-            let loaded = self.load(run).await?;
+            let loaded = match self.load(run).await {
+                Ok(loaded) => loaded,
+                Err(error) => match (damage(&error), self.store().run(run).await?) {
+                    (Some(damage), Some(record)) => return Ok(judge::damaged(&record, damage)),
+                    _ => return Err(error),
+                },
+            };
             let state = &loaded.state;
             let facts = self.facts(run, state, depth, looks).await?;
             let flow = &loaded.record.flow;

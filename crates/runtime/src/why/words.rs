@@ -42,6 +42,13 @@ fn words(cause: &Cause, visit: Option<&InVisit>) -> String {
     let attempt = visit.map_or(0, |visit| visit.attempt);
     match cause {
         Cause::Ended => "nothing: it has ended".to_owned(),
+        Cause::Damaged { error } => {
+            let error = error.value();
+            let message = error["message"]
+                .as_str()
+                .unwrap_or("its data cannot be read");
+            format!("parked: {message}; cancel it, or restore a backup")
+        }
         Cause::Paused { reason: None } => "paused".to_owned(),
         Cause::Paused {
             reason: Some(reason),

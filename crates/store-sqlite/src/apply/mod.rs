@@ -21,7 +21,7 @@ use crate::{
     awaits,
     core::Core,
     error::{Failure, Worked},
-    once, queue, triggers,
+    once, queue, reserve, triggers,
 };
 use scene::{RunRow, Scene};
 
@@ -39,6 +39,9 @@ pub(crate) fn group(core: &mut Core, group: &[Commit]) -> Worked<Vec<Result<Rece
 }
 
 fn apply(core: &Core, commit: &Commit) -> Worked<Receipt> {
+    if core.is_full() && !reserve::relieves(commit) {
+        core.judge_room()?;
+    }
     job::judge_lease(core, commit.lease.as_ref())?;
     // An insert judges itself: what stands alone need not be looked up before.
     if let [Change::Create(new)] = &commit.changes[..] {

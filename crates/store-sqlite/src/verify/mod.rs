@@ -58,6 +58,8 @@ pub struct Report {
     pub events: u64,
     /// A server has the folder: how far it has acknowledged moves on, and was not compared.
     pub in_use: bool,
+    /// An older version wrote it: only its structure was checked. A server brings it up to date.
+    pub is_older: bool,
 }
 
 impl Report {
@@ -121,12 +123,15 @@ fn whole(file: &Path, inspector: &mut dyn Inspector, report: &mut Report) -> Res
         report,
     };
     let schema = check.schema();
-    match check.noted("structure", schema)? {
-        Some(()) => {}
-        None => return Ok(()),
-    }
+    let Some(schema) = check.noted("structure", schema)? else {
+        return Ok(());
+    };
     let structure = check.structure();
     check.noted("structure", structure)?;
+    if schema < crate::migrate::SCHEMA {
+        check.report.is_older = true;
+        return Ok(());
+    }
     payloads::check(&mut check)?;
     let names = Names::load(&moment).map_err(translate);
     if check.noted("names", names)?.is_some() {
@@ -156,23 +161,18 @@ impl Check<'_> {
         }
     }
 
-    fn schema(&self) -> Result<()> {
+    fn schema(&self) -> Result<u32> {
         let found: u32 = self
             .conn
             .pragma_query_value(None, "user_version", |row| row.get(0))
             .map_err(translate)?;
         match found {
-            crate::migrate::SCHEMA => Ok(()),
             0 => Err(corrupt("it is no database of riverrun")),
             found if found > crate::migrate::SCHEMA => Err(Error::NewerSchema {
                 found,
                 known: crate::migrate::SCHEMA,
             }),
-            found => Err(Error::Unavailable(format!(
-                "the data was written by an older riverrun (schema {found}, this one writes {}): \
-                 start the server once, which brings it up to date, then check it",
-                crate::migrate::SCHEMA
-            ))),
+            found => Ok(found),
         }
     }
 

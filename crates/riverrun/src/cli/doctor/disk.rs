@@ -8,7 +8,10 @@ use std::{
 };
 
 use super::Check;
-use crate::config::Config;
+use crate::{
+    cli::verify::{self, Reducer},
+    config::Config,
+};
 
 /// Less room than this and a busy server runs out within hours.
 const ROOM: u64 = 1 << 30;
@@ -24,7 +27,50 @@ pub fn checks(config: &Config) -> Vec<Check> {
     let mut checks = vec![writable(&config.data, &there), lock(&config.data)];
     checks.extend(room(&there));
     checks.extend(sync(&there));
+    checks.extend(sdks(&config.data));
     checks
+}
+
+/// The files that runners load, if a server has written them.
+fn sdks(data: &Path) -> Option<Check> {
+    let folder = data.join("sdk");
+    if !folder.is_dir() {
+        return None;
+    }
+    let damaged = riverrun_providers::damaged_sdks(&folder);
+    Some(match damaged.first() {
+        None => Check::good("sdk", "the files that runners load are whole"),
+        Some(place) => Check::bad(
+            "sdk",
+            format!("{} is damaged", place.display()),
+            "start the server again: it writes them anew",
+        ),
+    })
+}
+
+/// Everything that is stored.
+pub fn deep(config: &Config) -> Option<Check> {
+    let folder = verify::folder_of(config).ok()?;
+    let next = format!("riverrun verify --data {}", folder.display());
+    let found = riverrun_store_sqlite::verify(&folder, &mut Reducer::new());
+    Some(match found {
+        Err(error) => Check::bad("stored", error.to_string(), next),
+        Ok(report) => match report.findings.first() {
+            None => Check::good(
+                "stored",
+                format!(
+                    "{} runs and {} events are whole",
+                    report.runs, report.events
+                ),
+            ),
+            Some(first) => {
+                let count = report.findings.len() as u64 + report.more;
+                let id = first.id.as_deref().unwrap_or_default();
+                let found = format!("{count} damaged: {} {id}: {}", first.place, first.problem);
+                Check::bad("stored", found, next)
+            }
+        },
+    })
 }
 
 /// The folder itself, or the one in which it would be made.

@@ -26,6 +26,9 @@ pub struct Doctor {
     /// The project to look at. Default the current folder.
     #[arg(long, value_name = "FOLDER")]
     project: Option<PathBuf>,
+    /// Also check everything that is stored, as riverrun verify does. That reads all of it.
+    #[arg(long)]
+    deep: bool,
     #[command(flatten)]
     flags: ServerFlags,
 }
@@ -86,6 +89,9 @@ impl Doctor {
                     file.unwrap_or_else(|| "defaults, no riverrun.toml".to_owned()),
                 ));
                 checks.extend(disk::checks(&settings.config));
+                if self.deep {
+                    checks.extend(disk::deep(&settings.config));
+                }
                 checks.extend(network::checks(&settings.config, global).await?);
                 checks.push(self.flows(&settings));
                 checks.extend(work::checks(&settings).await);

@@ -1,6 +1,7 @@
 //! The runtime on a real embedded store in memory: runs from their start to every kind of end.
 
 mod control;
+mod damaged;
 mod owners;
 mod shapes;
 mod streams;

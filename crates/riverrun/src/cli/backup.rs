@@ -1,0 +1,104 @@
+//! `riverrun backup` and `riverrun restore`: a data folder as one file, and back.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{
+    server_flags::ServerFlags,
+    verify::{Reducer, folder_of},
+};
+use crate::{
+    failure::{Exit, Failure, Result},
+    output::{self, Progress},
+};
+
+#[derive(Args, Debug)]
+pub struct Backup {
+    /// The file to write. It is there once it is whole.
+    file: PathBuf,
+    /// Megabytes a second that are copied at most; 0 for no limit.
+    #[arg(long, value_name = "MB", default_value_t = 100)]
+    rate: u64,
+    /// Replace the file if it is there.
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    flags: ServerFlags,
+}
+
+impl Backup {
+    pub fn run(self) -> Result<Exit> {
+        let folder = folder_of(&self.flags.load(None)?.config)?;
+        if self.file.exists() && !self.force {
+            let message = format!("{} is there already", self.file.display());
+            return Err(Failure::usage("FILE_EXISTS", message)
+                .note("nothing was written")
+                .next("riverrun backup --force, or another name"));
+        }
+        let mut progress = Progress::new();
+        let rate = (self.rate > 0).then(|| self.rate.saturating_mul(1_000_000));
+        let bytes = riverrun_store_sqlite::backup(&folder, &self.file, rate, &mut |done, total| {
+            progress.show("copying", done, total);
+        });
+        drop(progress);
+        let bytes = bytes.map_err(riverrun::Error::from)?;
+        output::talk(&format!("wrote {} ({bytes} bytes)", self.file.display()));
+        Ok(Exit::Ok)
+    }
+}
+
+#[derive(Args, Debug)]
+pub struct Restore {
+    /// A file that riverrun backup wrote.
+    file: PathBuf,
+    /// The data folder to make. It must be empty or missing.
+    #[arg(long, value_name = "FOLDER")]
+    data: PathBuf,
+}
+
+impl Restore {
+    pub fn run(self) -> Result<Exit> {
+        crate::files::open("the backup", &self.file)?;
+        if self
+            .data
+            .read_dir()
+            .is_ok_and(|mut found| found.next().is_some())
+        {
+            let message = format!("the folder {} is not empty", self.data.display());
+            return Err(Failure::usage("FILE_EXISTS", message)
+                .note("nothing was written")
+                .next("--data <a new folder>"));
+        }
+        let mut inspector = Reducer::new();
+        let mut progress = Progress::new();
+        let restored = riverrun_store_sqlite::restore(
+            &self.file,
+            &self.data,
+            &mut inspector,
+            &mut |done, total| progress.show("copying", done, total),
+        );
+        drop((inspector, progress));
+        let report = restored.map_err(riverrun::Error::from)?;
+        if let Some(first) = report.findings.first() {
+            let count = report.findings.len() as u64 + report.more;
+            let message = format!(
+                "the backup {} is damaged: {} ({count} findings)",
+                self.file.display(),
+                first.problem
+            );
+            return Err(Failure::new("STORE_CORRUPT", message)
+                .note("nothing was written")
+                .next(format!("riverrun verify --file {}", self.file.display())));
+        }
+        output::talk(&format!(
+            "made {} with {} runs and {} events",
+            self.data.display(),
+            report.runs,
+            report.events
+        ));
+        output::talk("next:");
+        output::talk(&format!("  riverrun serve --data {}", self.data.display()));
+        Ok(Exit::Ok)
+    }
+}

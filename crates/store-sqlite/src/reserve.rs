@@ -1,0 +1,239 @@
+//! Room on the disk that is kept for the day on which it is full.
+//!
+//! A file of a fixed size holds the room. When a write finds the disk full, the file is emptied, so
+//! that deletes, cancels and checkpoints have somewhere to write, and everything that adds is refused.
+//! Once there is room again, on the disk or in the database, the reserve is taken anew.
+
+use std::{
+    cell::{Cell, RefCell},
+    fs::File,
+    io::{self, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
+};
+
+use riverrun_store::{Change, Commit, Error, Settled, Steer};
+use riverrun_types::RunStatus;
+use rusqlite::Connection;
+
+use crate::connection::PAGE_BYTES;
+
+/// The name of the file in the data folder.
+pub(crate) const FILE: &str = "reserve";
+
+/// A reserve takes no more than this part of the disk, and leaves a quarter of itself beside it, so
+/// that it is not taken and given back with each commit.
+const PART: u64 = 16;
+
+/// Several times what the log may take.
+const LOW: u64 = 256 << 20;
+
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    /// None is wanted, or the file system cannot keep one.
+    Absent,
+    Held,
+    /// The disk was found full, or had no room for it, and has had none since.
+    Released,
+}
+
+pub(crate) struct Reserve {
+    folder: PathBuf,
+    bytes: u64,
+    file: RefCell<Option<File>>,
+    state: Cell<State>,
+    /// Nothing that adds is let through.
+    is_full: Cell<bool>,
+}
+
+impl Reserve {
+    /// Takes up to so many bytes; 0 for none. Whatever the disk says: a store without a reserve works.
+    pub(crate) fn open(folder: &Path, wanted: u64) -> Self {
+        let reserve = Self {
+            folder: folder.to_owned(),
+            bytes: size(folder, wanted),
+            file: RefCell::new(None),
+            state: Cell::new(State::Absent),
+            is_full: Cell::new(false),
+        };
+        match reserve.bytes {
+            0 => drop(std::fs::remove_file(folder.join(FILE))),
+            bytes => {
+                if let Err(error) = reserve.hold() {
+                    tracing::warn!(bytes, %error, "no room is kept for a full disk");
+                    if error.kind() == io::ErrorKind::StorageFull {
+                        reserve.state.set(State::Released);
+                    }
+                }
+            }
+        }
+        reserve
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.is_full.get()
+    }
+
+    /// What is refused because of it.
+    pub(crate) fn refusal(&self) -> Error {
+        let folder = self.folder.display();
+        Error::Full(format!(
+            "{folder} has no room; only deletes, cancels and purges are let through until it has"
+        ))
+    }
+
+    /// The disk was found full: gives back what was kept.
+    pub(crate) fn release(&self) {
+        if self.bytes == 0 {
+            return;
+        }
+        self.state.set(State::Released);
+        if !self.is_full.replace(true) {
+            tracing::error!("the disk is full; the reserve is given back for deletes");
+        }
+        if let Some(file) = &*self.file.borrow()
+            && let Err(error) = file.set_len(0)
+        {
+            tracing::warn!(%error, "the reserve could not be given back");
+        }
+    }
+
+    /// Looks for room if there was none: on the disk for a new reserve, or in the database.
+    pub(crate) fn look(&self, conn: &Connection) {
+        if self.state.get() != State::Released {
+            return;
+        }
+        let is_held = self.hold().is_ok();
+        let has_pages = || {
+            let pages = conn.pragma_query_value(None, "freelist_count", |row| row.get::<_, u64>(0));
+            pages.is_ok_and(|pages| pages * PAGE_BYTES >= self.bytes)
+        };
+        if self.is_full.get() && (is_held || has_pages()) {
+            self.is_full.set(false);
+            tracing::info!("there is room again");
+        }
+    }
+
+    /// Whether the log is to be kept short, because the disk has no room for a long one.
+    pub(crate) fn is_tight(&self) -> bool {
+        self.state.get() == State::Released
+    }
+
+    fn hold(&self) -> io::Result<()> {
+        let mut slot = self.file.borrow_mut();
+        let file = match &mut *slot {
+            Some(file) => file,
+            None => slot.insert(open(&self.folder.join(FILE))?),
+        };
+        // What the owner before has left is as good.
+        if file.seek(SeekFrom::End(0))? != self.bytes {
+            file.set_len(0)?;
+            if disk(&self.folder)?.free < self.bytes + self.bytes / 4 {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            if let Err(error) = fill(file, self.bytes) {
+                file.set_len(0)?;
+                return Err(error);
+            }
+        }
+        self.state.set(State::Held);
+        Ok(())
+    }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    options.open(path)
+}
+
+/// How large a reserve is of which so many bytes are wanted.
+pub(crate) fn size(folder: &Path, wanted: u64) -> u64 {
+    disk(folder).map_or(0, |disk| wanted.min(disk.total / PART))
+}
+
+/// Whether the disk has little room: then the log is kept so short that the reserve is enough to
+/// bring all of it into the database.
+pub(crate) fn is_low(folder: &Path) -> bool {
+    disk(folder).is_ok_and(|disk| disk.free < LOW)
+}
+
+struct Disk {
+    free: u64,
+    total: u64,
+}
+
+#[cfg(unix)]
+fn disk(folder: &Path) -> io::Result<Disk> {
+    let found = rustix::fs::statvfs(folder)?;
+    Ok(Disk {
+        free: found.f_bavail.saturating_mul(found.f_frsize),
+        total: found.f_blocks.saturating_mul(found.f_frsize),
+    })
+}
+
+/// Where nobody says, filling the file finds out.
+#[cfg(not(unix))]
+fn disk(_folder: &Path) -> io::Result<Disk> {
+    Ok(Disk {
+        free: u64::MAX,
+        total: u64::MAX,
+    })
+}
+
+/// Gives a file so many bytes that are really there.
+fn fill(file: &mut File, bytes: u64) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        let flags = rustix::fs::FallocateFlags::empty();
+        match rustix::fs::fallocate(&*file, flags, 0, bytes) {
+            Ok(()) => return Ok(()),
+            Err(rustix::io::Errno::OPNOTSUPP) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    file.seek(SeekFrom::Start(0))?;
+    let zeros = vec![0; 1 << 16];
+    let mut left = bytes;
+    while left > 0 {
+        let part = left.min(zeros.len() as u64);
+        file.write_all(&zeros[..part as usize])?;
+        left -= part;
+    }
+    file.sync_data()
+}
+
+/// Whether a commit takes away more than it adds, so that it is let through on a full disk.
+pub(crate) fn relieves(commit: &Commit) -> bool {
+    let takes_away = |change: &Change| match change {
+        Change::Delete(_)
+        | Change::Abandon { .. }
+        | Change::Untrigger { .. }
+        | Change::Trim { .. }
+        | Change::Steer {
+            steer: Steer::Remove | Steer::Cancel { .. },
+            ..
+        } => true,
+        Change::Advance(advance) => advance.projection.status == RunStatus::Cancelled,
+        Change::Settle(settle) => {
+            matches!(settle.outcome, Settled::Cancelled { .. } | Settled::Dropped)
+        }
+        _ => false,
+    };
+    let adds = |change: &Change| match change {
+        Change::Create(_)
+        | Change::Enqueue(_)
+        | Change::Register(_)
+        | Change::Trigger(_)
+        | Change::Await(_)
+        | Change::Fired(_) => true,
+        Change::Advance(advance) => !advance.projection.status.is_ended(),
+        _ => false,
+    };
+    let changes = &commit.changes;
+    changes.iter().any(takes_away) && !changes.iter().any(adds)
+}
