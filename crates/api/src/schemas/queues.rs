@@ -72,7 +72,7 @@ pub struct QueueJob {
     pub id: String,
     pub queue: String,
     pub name: String,
-    /// `waiting`, `delayed`, `active`, `completed`, `failed` or `cancelled`.
+    /// `waiting`, `delayed`, `active`, `parked`, `completed`, `failed` or `cancelled`.
     pub state: String,
     pub data: Value,
     pub priority: i32,

@@ -34,7 +34,7 @@ pub struct Why {
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct WhyReason {
-    /// `ended`, `paused`, `not-before`, `await-time`, `await-event`, `await-trigger`, `backoff`,
+    /// `ended`, `paused`, `parked`, `not-before`, `await-time`, `await-event`, `await-trigger`, `backoff`,
     /// `queue-paused`, `no-worker`, `process-broken`, `no-room`, `concurrency`, `rate-limit`,
     /// `gathering`, `delayed`, `queued`, `lease-expired`, `worker-away`, `running`, `child`,
     /// `branches` or `ready`.

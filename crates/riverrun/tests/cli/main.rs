@@ -5,6 +5,7 @@
 mod as_data;
 mod backup;
 mod browser;
+mod crashes;
 mod dev;
 mod documents;
 mod expressions;

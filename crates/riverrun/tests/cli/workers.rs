@@ -23,7 +23,15 @@ const HOLD: &str = "import asyncio, os\n\nconfig = {'timeout_ms': 120_000}\n\n\n
     while not os.path.exists('go'):\n        await asyncio.sleep(0.02)\n    \
     open('done', 'w').close()\n    return ctx.attempt\n";
 
-const SERVE: [&str; 5] = ["serve", "--listen", "127.0.0.1:0", "--set", "lease=3s"];
+const SERVE: [&str; 7] = [
+    "serve",
+    "--listen",
+    "127.0.0.1:0",
+    "--set",
+    "lease=3s",
+    "--set",
+    "worker_reconnect=3s",
+];
 
 /// A worker that is killed when the test is over.
 struct Worker {
@@ -246,7 +254,7 @@ fn flows_of_a_worker_stay_whole_while_a_file_of_it_does_not_load() {
 }
 
 #[test]
-fn a_killed_workers_job_is_taken_by_another_after_the_lease() {
+fn a_killed_workers_job_is_taken_by_another_soon() {
     let (home, first, second) = (Project::new(), Project::new(), Project::new());
     let server = home.start(&SERVE);
     let (mut worker, job) = holding(&server, &first, &["--name", "first"]);

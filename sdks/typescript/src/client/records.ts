@@ -97,7 +97,7 @@ export interface Why {
 }
 
 export type WhyKind =
-  | 'ended' | 'damaged' | 'paused' | 'not-before' | 'await-time' | 'await-event' | 'await-trigger' | 'backoff' | 'queue-paused' | 'no-worker' | 'process-broken' | 'no-room'
+  | 'ended' | 'damaged' | 'paused' | 'parked' | 'not-before' | 'await-time' | 'await-event' | 'await-trigger' | 'backoff' | 'queue-paused' | 'no-worker' | 'process-broken' | 'no-room'
   | 'concurrency' | 'rate-limit' | 'gathering' | 'delayed' | 'queued' | 'lease-expired' | 'worker-away' | 'running' | 'child' | 'branches' | 'ready'
   | (string & {})
 
