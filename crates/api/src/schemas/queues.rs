@@ -81,6 +81,8 @@ pub struct QueueJob {
     pub attempt: u32,
     pub created_at: String,
     pub run_at: Option<String>,
+    /// Of a parked job, since when it is. ISO 8601.
+    pub parked_at: Option<String>,
     pub started_at: Option<String>,
     pub ended_at: Option<String>,
     pub progress: Option<Value>,

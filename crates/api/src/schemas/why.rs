@@ -53,6 +53,11 @@ pub struct WhyReason {
     pub since: Option<String>,
     /// When it is over by itself, as far as anybody knows. ISO 8601.
     pub until: Option<String>,
+    /// Of what is parked: why, and the command that releases it.
+    pub code: Option<String>,
+    pub message: Option<String>,
+    pub details: Option<Value>,
+    pub release: Option<String>,
     /// Of a pause, or of a time that is waited for.
     pub reason: Option<String>,
     pub await_id: Option<String>,

@@ -620,6 +620,15 @@ fn every_cause_reads_as_a_line() {
             "runs in queue q on w7, to be stopped (job j)",
         ),
         (
+            Cause::Parked {
+                code: "QUARANTINED".into(),
+                message: "why".into(),
+                details: None,
+                release: "riverrun runs resume r".into(),
+            },
+            "parked (QUARANTINED: why); to release it: riverrun runs resume r",
+        ),
+        (
             Cause::WorkerAway { job: held() },
             "worker gpu (7) has it and is away: unless it is back in time, somebody else gets it (job j)",
         ),

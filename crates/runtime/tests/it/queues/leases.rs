@@ -233,3 +233,44 @@ async fn a_shutdown_hands_back_what_it_cannot_finish() {
     let record = store.job(&ends).await.unwrap().unwrap();
     assert_eq!(record.state, JobState::Completed);
 }
+
+/// A handler whose worker is gone: that is known only after its time is over.
+struct Gone;
+
+#[async_trait]
+impl Provider for Gone {
+    async fn invoke(&self, invocation: Invocation) -> Result<Reply, WorkError> {
+        if invocation.invoke.job.attempt > 1 {
+            return Ok(Reply::default());
+        }
+        invocation.cancel.cancelled().await;
+        Err(WorkError::new("WORKER_LOST", "it did not come back"))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_worker_that_is_lost_is_no_timeout() {
+    let world = World::bare(SqliteStore::memory().unwrap(), LONG).await;
+    let config = json!({"retryPolicy": {"attempts": 1}, "timeoutMs": 20});
+    let config = ProcessConfig::read(&Json::of(&config), "work");
+    world.runtime.put_process(Process {
+        id: "work".into(),
+        config: config.unwrap_or_else(|issues| panic!("{issues:#?}")),
+        provider: Arc::new(Gone),
+        source: Source::default(),
+    });
+    let job = world.add(json!({"data": 1})).await;
+    let record = world.end(&job).await;
+    assert_eq!((record.state, record.attempt), (JobState::Completed, 2));
+    let stream = StreamName::job(&job);
+    let query = riverrun_store::EventQuery::forward(0, 100);
+    let events = world.store.events(&stream, &query).await.unwrap();
+    let waits = events
+        .iter()
+        .find(|event| event.kind.as_str() == "job.waiting");
+    let waits = waits.unwrap().data.as_ref().unwrap().value();
+    assert_eq!(
+        (&waits["reason"], &waits["error"]["code"]),
+        (&"stalled".into(), &"WORKER_LOST".into())
+    );
+}

@@ -88,3 +88,57 @@ async fn a_write_that_breaks_the_schema_is_refused_among_others() {
     let written = (0..STEPS).filter(|n| value.get(format!("k{n}")).is_some());
     assert_eq!(written.count() as u64, STEPS - 1);
 }
+
+/// Wherever a value comes from, it is no larger than the flow allows, and what is refused is not
+/// tried again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_value_that_is_too_large_is_refused_wherever_it_is_written() {
+    let world = World::new().await;
+    world.put(
+        "write",
+        json!({"retryPolicy": {"attempts": 3}}),
+        script!(|call| {
+            let large = "x".repeat(1_001);
+            let how = input(&call)["how"].as_str().unwrap().to_owned();
+            let asked = match how.as_str() {
+                "state.set" => json!({"key": "k", "value": large}),
+                "state.setBatch" => json!({"values": {"a": 1, "b": large}}),
+                "memo" => json!({"name": "m", "value": large}),
+                _ => json!({"type": "said", "data": large}),
+            };
+            ask(&call, &how, asked).await
+        }),
+    );
+    let limits = json!({"limits": {"maxValueBytes": 1_000}});
+    world
+        .register(with(flow(json!({"a": step("write")})), limits))
+        .await;
+    for how in ["state.set", "state.setBatch", "memo", "emit"] {
+        let run = world.start("f", json!({"how": how})).await;
+        let state = world.end(&run).await.loaded.state;
+        let error = state.error.as_ref().unwrap();
+        assert_eq!(
+            (error.code.as_str(), state.steps["a"].attempt),
+            ("VALUE_TOO_LARGE", 1),
+            "{how}"
+        );
+        assert!(state.state.get("k").is_none() && state.state.get("b").is_none());
+    }
+    // From outside.
+    let wait = json!({"a": {"type": "delay", "config": {"ms": 3_600_000}}});
+    let wait = with(
+        flow(wait),
+        json!({"id": "g", "limits": {"maxValueBytes": 1_000}}),
+    );
+    world.register(wait).await;
+    let run = world.start("g", json!({})).await;
+    let large = "x".repeat(1_001);
+    for event in [
+        json!({"type": "state.set", "data": {"key": "k", "value": large}}),
+        json!({"type": "state.snapshot", "data": {"k": large}}),
+    ] {
+        let stream = riverrun_types::StreamName::flow(&run);
+        let refused = world.runtime.append(&stream, &[event.into()]).await;
+        assert_eq!(refused.unwrap_err().code(), "VALUE_TOO_LARGE");
+    }
+}
