@@ -96,6 +96,19 @@ class Runs(unittest.TestCase):
         view = reduce_all(events(*drafts))
         self.assertEqual((view.result, view.ended_at, view.visits), (7, "t9", ()))
 
+    def test_a_parked_visit_waits_until_it_is_released(self) -> None:
+        drafts = (
+            START,
+            ("step.started", None, "one"),
+            ("step.parked", {"code": "QUARANTINED", "message": "x"}, "one"),
+            ("step.released", {"reason": "x", "parkedDuration": 1}, "one"),
+            ("step.started", None, "one"),
+        )
+        expected = "pending running waiting waiting running"
+        self.assertEqual(self.statuses(*drafts), expected.split())
+        released = reduce_all(events(*drafts[:4]))
+        self.assertIn(released.steps["one"].status, ("retrying", "pending"))
+
     def test_branches(self) -> None:
         branches = [{"step": "a"}, {"step": "b"}, {"step": "c"}]
         view = reduce_all(

@@ -69,6 +69,21 @@ test('a run goes from step to step, through a retry, to its end', () => {
   assert.deepEqual({ status, visits, attempt, error }, { status: 'completed', visits: 1, attempt: 2, error: undefined })
 })
 
+test('a parked visit waits until it is released', () => {
+  const events = [
+    ...begin(),
+    event('step.parked', { code: 'QUARANTINED', message: 'x' }, ['one', 1, 0]),
+    event('step.released', { reason: 'x', parkedDuration: 1 }, ['one', 1, 0]),
+    event('step.started', undefined, ['one']),
+    event('step.parked', { code: 'QUARANTINED', message: 'x' }, ['one']),
+    event('step.released', { reason: 'x', parkedDuration: 1 }, ['one']),
+  ]
+  const statuses = []
+  let run = emptyRun()
+  for (const one of events) statuses.push(`${(run = reduceRun(run, one)).status} ${run.steps.one.status}`)
+  assert.deepEqual(statuses, ['pending pending', 'waiting waiting', 'pending pending', 'running running', 'waiting waiting', 'waiting retrying'])
+})
+
 test('a job says how far it is', () => {
   const job = reduceEvents([event('job.added', { queue: 'q' }), event('job.active', { queue: 'q', attempt: 1 }), event('job.progress', { queue: 'q', progress: { pct: 50 } })])
   assert.deepEqual([job.status, job.progress], ['running', { pct: 50 }])
