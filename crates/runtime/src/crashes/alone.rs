@@ -22,7 +22,7 @@ use crate::Runtime;
 
 /// How long nothing may have been taken up before the rest is taken up together: what is left waits
 /// for a process that is not loaded, or for its time.
-const IDLE: Duration = Duration::from_secs(5);
+const IDLE: Duration = Duration::from_secs(15);
 
 /// Lets one unit run at a time, while there are some that were active at the last crash.
 pub(crate) struct Alone {
