@@ -55,7 +55,15 @@ fn watched(test: impl FnOnce(&Server<'_>)) {
     let server = project.serve();
     let over = Arc::new(AtomicBool::new(false));
     let url = server.url.clone();
+    // Ends the watching where the test fails, too.
+    struct Over(Arc<AtomicBool>);
+    impl Drop for Over {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::SeqCst);
+        }
+    }
     std::thread::scope(|scope| {
+        let ends = Over(over.clone());
         let watching = scope.spawn(|| {
             let mut slowest = Duration::ZERO;
             while !over.load(Ordering::SeqCst) {
@@ -68,7 +76,7 @@ fn watched(test: impl FnOnce(&Server<'_>)) {
             slowest
         });
         test(&server);
-        over.store(true, Ordering::SeqCst);
+        drop(ends);
         let slowest = watching.join().unwrap();
         assert!(slowest < Duration::from_secs(1), "{slowest:?}");
     });
@@ -104,7 +112,7 @@ fn bodies_full_of_mistakes_are_answered_shortly() {
         });
         let (status, body) = server.ask("POST", "/api/triggers", &trigger.to_string());
         assert_eq!(status, 201, "{body}");
-        for bytes in [2 << 20, 10 << 20] {
+        for bytes in [1_000_000, 2 << 20, 10 << 20] {
             let rows = format!("[{}1]", "1,".repeat(bytes / 2));
             for (path, body) in [
                 (
@@ -118,6 +126,11 @@ fn bodies_full_of_mistakes_are_answered_shortly() {
                 ),
             ] {
                 let (status, answer) = server.ask("POST", path, &body);
+                // Hooks take less than other routes.
+                if path == "/hooks/rows" && body.len() > 1 << 20 {
+                    assert_eq!(status, 413, "{path}: {answer:.300}");
+                    continue;
+                }
                 assert_eq!(status, 422, "{path}: {answer:.300}");
                 assert!(answer.len() < 64 << 10, "{path}: {} bytes", answer.len());
                 let answer: Value = serde_json::from_str(&answer).unwrap();
