@@ -423,7 +423,7 @@ pub const TABLE: &[ErrorCode] = &[
         "The server is stopping; send the request again when it is back."),
     request("STORE_CORRUPT", 500, "Something that the store holds does not match its checksum, or cannot be read. The message says what; everything else can be read and written.",
         "Run `riverrun verify`, which lists everything that is damaged. Cancel and delete the runs and jobs that are, or restore a backup."),
-    command("STORE_DAMAGED", "The files of the data folder hold less than the server had acknowledged: one was cut, emptied, replaced or is missing, or the log is damaged in its middle. The server does not start, and nothing was changed.",
+    request("STORE_DAMAGED", 500, "The files of the data folder hold less than the server had acknowledged: one was cut, emptied, replaced or is missing, or the log is damaged in its middle. The server does not start, and nothing was changed.",
         "Put the files back or restore a backup with `riverrun restore`. Or give up what is missing with `riverrun verify --accept-loss`, which keeps the files as they were in a folder beside them."),
     request("STORE_GONE", 503, "Files of the data folder were deleted, moved or replaced while the server used them. Nothing more is written, and the server stops.",
         "Put the files back or restore a backup, then start the server again."),

@@ -209,6 +209,10 @@ fn place(error: &jsonschema::ValidationError<'_>) -> String {
     let ValidationErrorKind::Required { property } = error.kind() else {
         return path;
     };
+    // `dependentRequired` is about the object: the field is missed because another one is there.
+    if rule(&error.schema_path().to_string()) != "required" {
+        return path;
+    }
     let field = property.as_str().unwrap_or_default();
     match path.as_str() {
         "" => field.to_owned(),
