@@ -133,9 +133,7 @@ fn evaluate(child: &mut EngineProcess, batch: Vec<Job>, shared: &Shared) -> Opti
     let mut fault = child.send(&batch).err();
     let mut jobs = batch.into_iter();
     while fault.is_none() {
-        let Some(mut job) = jobs.next() else {
-            return None;
-        };
+        let mut job = jobs.next()?;
         match child.receive() {
             Ok(answer) => {
                 job.answer(evaluated(answer));
