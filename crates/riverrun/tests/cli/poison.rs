@@ -1,0 +1,151 @@
+//! A data folder full of stored things that once took a server down, froze it or kept it from
+//! starting (`tests/poison/README.md`): the server starts on it, answers throughout, and an
+//! operator can remove what is there.
+
+use std::{
+    fs::File,
+    io::{Read, Write},
+    net::TcpStream,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use flate2::read::GzDecoder;
+use serde_json::Value;
+
+use crate::support::{Project, Server};
+
+/// The memory that the server may use, in KiB. One poisoned run used to take 4 GB.
+const MEMORY_KIB: u64 = 1 << 20;
+
+/// Far more than an answer takes on a busy machine, and far less than the poison used to hold up.
+const LONGEST_ANSWER: Duration = Duration::from_secs(5);
+
+const SETTLED: Duration = Duration::from_secs(120);
+
+#[test]
+fn a_store_full_of_poison_starts_serves_and_is_cleaned() {
+    let project = Project::new();
+    let data = project.path(".riverrun");
+    std::fs::create_dir(&data).unwrap();
+    let packed = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/poison/riverrun.db.gz");
+    let mut unpacked = GzDecoder::new(File::open(packed).unwrap());
+    std::io::copy(
+        &mut unpacked,
+        &mut File::create(data.join("riverrun.db")).unwrap(),
+    )
+    .unwrap();
+
+    let server = start(&project);
+    let health = Health::watch(&server);
+    // Every run ends, or waits in a way that it can explain.
+    let begun = Instant::now();
+    let left = loop {
+        let runs = list(&server, &["runs", "ls", "--limit", "100"]);
+        assert!(runs.len() >= 30, "{} runs", runs.len());
+        let moves = |run: &&Value| run["status"] == "pending" || run["status"] == "running";
+        if !runs.iter().any(|run| moves(&run)) {
+            break runs;
+        }
+        let moving: Vec<&Value> = runs.iter().filter(moves).collect();
+        assert!(begun.elapsed() < SETTLED, "still moving: {moving:#?}");
+        thread::sleep(Duration::from_millis(250));
+    };
+    // The server still does its work.
+    project.write("flows/quick.yaml", crate::support::QUICK);
+    server.ok(&["flows", "register", "flows/quick.yaml"]);
+    let answer = server.json(&["run", "quick", "-d", r#"{"name": "Ada"}"#, "--wait"]);
+    assert_eq!(answer["status"], "completed", "{answer:#}");
+
+    for run in &left {
+        let id = run["id"].as_str().or(run["runId"].as_str()).unwrap();
+        if run["status"] == "waiting" {
+            let why = server.ok(&["runs", "why", id]);
+            assert!(!why.trim().is_empty(), "{run:#}");
+            server.ok(&["runs", "cancel", id]);
+        }
+        server.ok(&["runs", "delete", id]);
+    }
+    for job in list(&server, &["jobs", "ls", "--limit", "100"]) {
+        server.ok(&["jobs", "rm", "--", job["id"].as_str().unwrap()]);
+    }
+    for trigger in list(&server, &["triggers", "ls"]) {
+        server.ok(&["triggers", "rm", trigger["id"].as_str().unwrap()]);
+    }
+    health.stop();
+    server.signal("-TERM");
+    assert_eq!(server.ended(), 0);
+
+    let server = start(&project);
+    let runs = list(&server, &["runs", "ls"]);
+    assert_eq!(
+        runs.len(),
+        1,
+        "only the run of this test is left: {runs:#?}"
+    );
+    assert_eq!(list(&server, &["jobs", "ls"]), Vec::<Value>::new());
+}
+
+/// The binary, without a project, under a memory limit.
+fn start(project: &Project) -> Server<'_> {
+    let limited = format!("ulimit -d {MEMORY_KIB} && exec \"$0\" \"$@\"");
+    let binary = project.command();
+    let mut command = std::process::Command::new("sh");
+    command
+        .args(["-c", &limited])
+        .arg(binary.get_program())
+        .args(["serve", "--listen", "127.0.0.1:0"])
+        .current_dir(project.folder.path());
+    project.start_as(command)
+}
+
+fn list(server: &Server<'_>, args: &[&str]) -> Vec<Value> {
+    server.json(args).as_array().cloned().unwrap_or_default()
+}
+
+/// Asks `/healthz` all the time.
+struct Health {
+    closing: Arc<AtomicBool>,
+    asking: thread::JoinHandle<Duration>,
+}
+
+impl Health {
+    fn watch(server: &Server<'_>) -> Self {
+        let closing = Arc::new(AtomicBool::new(false));
+        let closed = closing.clone();
+        let address = server.url.trim_start_matches("http://").to_owned();
+        let asking = thread::spawn(move || {
+            let mut slowest = Duration::ZERO;
+            while !closed.load(Ordering::Relaxed) {
+                let begun = Instant::now();
+                assert_eq!(ask(&address).unwrap(), "HTTP/1.1 200");
+                slowest = slowest.max(begun.elapsed());
+                thread::sleep(Duration::from_millis(50));
+            }
+            slowest
+        });
+        Self { closing, asking }
+    }
+
+    fn stop(self) {
+        self.closing.store(true, Ordering::Relaxed);
+        let slowest = self.asking.join().unwrap();
+        assert!(slowest < LONGEST_ANSWER, "/healthz took {slowest:?}");
+    }
+}
+
+fn ask(address: &str) -> std::io::Result<String> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(LONGEST_ANSWER * 2))?;
+    write!(
+        stream,
+        "GET /healthz HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n"
+    )?;
+    let mut answer = [0; 12];
+    stream.read_exact(&mut answer)?;
+    Ok(String::from_utf8_lossy(&answer).into_owned())
+}
