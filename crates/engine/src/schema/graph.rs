@@ -350,9 +350,7 @@ impl<'a> Reader<'a> {
             return targets.flatten().collect();
         }
         let anchors = self.anchors.get(&*fragment);
-        anchors
-            .map(|found| found.iter().copied().collect())
-            .unwrap_or_default()
+        anchors.map(|found| found.to_vec()).unwrap_or_default()
     }
 
     /// The subschemas whose id a reference may mean. Ids are relative to one another, so their last

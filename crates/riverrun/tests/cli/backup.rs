@@ -7,13 +7,20 @@ use crate::support::Project;
 const DATA: &str = "--data=.riverrun";
 
 /// Starts runs until somebody says that it is enough.
-fn busy(
-    server: &crate::support::Server<'_>,
-    is_over: &std::sync::atomic::AtomicBool,
-) -> Vec<String> {
+fn busy(project: &Project, url: &str, is_over: &std::sync::atomic::AtomicBool) -> Vec<String> {
     let mut started = Vec::new();
     while !is_over.load(std::sync::atomic::Ordering::Acquire) {
-        let run = server.json(&["run", "hello", "-d", "{\"name\": \"Ada\"}"]);
+        let ended = project.run(&[
+            "run",
+            "quick",
+            "-d",
+            "{\"name\": \"Ada\"}",
+            "--url",
+            url,
+            "-o",
+            "json",
+        ]);
+        let run: Value = serde_json::from_str(&ended.out).unwrap();
         started.push(run["runId"].as_str().unwrap().to_owned());
     }
     started
@@ -24,13 +31,16 @@ fn a_backup_of_a_busy_server_is_restored() {
     let project = Project::with_flows();
     let server = project.serve();
     let before: Vec<String> = (0..5)
-        .map(|_| server.json(&["run", "hello", "--wait"]))
+        .map(|_| server.json(&["run", "quick", "--wait"]))
         .map(|_| server.json(&["runs", "show", "latest"]))
         .map(|run| run["runId"].as_str().unwrap().to_owned())
         .collect();
-    let is_over = std::sync::atomic::AtomicBool::new(false);
+    let (is_over, url) = (
+        std::sync::atomic::AtomicBool::new(false),
+        server.url.clone(),
+    );
     std::thread::scope(|scope| {
-        let load = scope.spawn(|| busy(&server, &is_over));
+        let load = scope.spawn(|| busy(&project, &url, &is_over));
         for name in ["one.db", "two.db"] {
             let ended = project.run(&["backup", name, DATA]);
             assert_eq!(ended.code, 0, "{ended:#?}");
@@ -77,7 +87,7 @@ fn a_backup_of_a_busy_server_is_restored() {
 fn damage_is_shown_and_a_damaged_backup_is_not_restored() {
     let project = Project::with_flows();
     let server = project.serve();
-    server.ok(&["run", "hello", "-d", "{\"name\": \"needle\"}", "--wait"]);
+    server.ok(&["run", "quick", "-d", "{\"name\": \"needle\"}", "--wait"]);
     server.signal("-TERM");
     assert_eq!(server.ended(), 0);
     let ended = project.run(&["doctor", "--deep", DATA, "--listen=127.0.0.1:0"]);
@@ -103,7 +113,7 @@ fn damage_is_shown_and_a_damaged_backup_is_not_restored() {
     let server = project.serve();
     let listed = server.json(&["runs", "ls"]);
     assert_eq!(listed.as_array().unwrap().len(), 1, "{listed:#}");
-    server.ok(&["run", "hello", "--wait"]);
+    server.ok(&["run", "quick", "--wait"]);
     server
         .run(&["runs", "events", listed[0]["runId"].as_str().unwrap()])
         .refused(1, &["STORE_CORRUPT"]);
@@ -114,7 +124,7 @@ fn a_server_refuses_files_that_hold_less_than_it_said() {
     let project = Project::with_flows();
     let server = project.serve();
     for _ in 0..3 {
-        server.ok(&["run", "hello", "--wait"]);
+        server.ok(&["run", "quick", "--wait"]);
     }
     server.kill();
     let serve = ["serve", "--project", ".", "--listen", "127.0.0.1:0"];
@@ -151,5 +161,5 @@ fn a_server_refuses_files_that_hold_less_than_it_said() {
     let ended = project.run(&["verify", DATA, "--accept-loss"]);
     assert_eq!(ended.code, 0, "{ended:#?}");
     assert!(project.path(".riverrun/before-loss-1").is_dir());
-    project.serve().ok(&["run", "hello", "--wait"]);
+    project.serve().ok(&["run", "quick", "--wait"]);
 }

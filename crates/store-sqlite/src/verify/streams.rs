@@ -158,11 +158,11 @@ fn end(check: &mut Check<'_>, owner: &Owner, at: u64) {
     let wrong = check.inspector.run(&RunId::new(&owner.name), status);
     // What is missing is said; that it leads elsewhere follows.
     let is_whole = check.report.findings.len() == known
-        && !check
+        && check
             .report
             .findings
             .last()
-            .is_some_and(|last| last.id.as_ref() == Some(&owner.name));
+            .is_none_or(|last| last.id.as_ref() != Some(&owner.name));
     if let Some(problem) = wrong.filter(|_| is_whole) {
         check.report.add("runs", Some(owner.name.clone()), problem);
     }
