@@ -415,7 +415,7 @@ async fn nobody_from_outside_says_what_became_of_a_job() {
         .runtime
         .append(&channel, std::slice::from_ref(&note))
         .await;
-    assert_eq!(refused.unwrap_err().code(), "BAD_EVENT");
+    assert_eq!(refused.unwrap_err().code(), "RESERVED_STREAM");
     let ids = world.runtime.append(&StreamName::job(&job), &[note]).await;
     let all = world.stored(&job).await;
     assert_eq!(kinds(&all), ["job.added", "note.made"]);

@@ -20,7 +20,7 @@ async fn bad_jobs_are_refused_and_none_is_added() {
         refused.unwrap_err().code()
     };
     assert_eq!(refused("nobody", json!([{}])).await, "QUEUE_NOT_FOUND");
-    assert_eq!(refused("a b", json!([{}])).await, "BAD_REQUEST");
+    assert_eq!(refused("a b", json!([{}])).await, "BAD_ID");
     assert_eq!(refused("work", json!([])).await, "BAD_REQUEST");
     let good = json!({"data": {"n": 1}});
     assert_eq!(
@@ -28,7 +28,6 @@ async fn bad_jobs_are_refused_and_none_is_added() {
         "INPUT_INVALID"
     );
     for options in [
-        json!({"jobId": "a b"}),
         json!({"attempts": 0}),
         json!({"backoff": {"type": "sideways", "delayMs": 1}}),
         json!({"delayMs": u64::MAX}),
@@ -44,6 +43,10 @@ async fn bad_jobs_are_refused_and_none_is_added() {
     ] {
         let request = json!([{"data": {"n": 1}, "options": options}]);
         assert_eq!(refused("work", request).await, "BAD_REQUEST", "{options}");
+    }
+    for id in ["a b", "latest", ".", ".."] {
+        let request = json!([{"data": {"n": 1}, "options": {"jobId": id}}]);
+        assert_eq!(refused("work", request).await, "BAD_ID", "{id}");
     }
     let view = world.runtime.queue("work").await.unwrap();
     assert_eq!(view.record.waiting + view.record.completed, 0);
