@@ -25,7 +25,7 @@ pub(crate) enum Heard {
 }
 
 /// The durable requests of the protocol.
-const QUESTIONS_KNOWN: [&str; 14] = [
+const QUESTIONS_KNOWN: [&str; 15] = [
     "state.get",
     "state.getAll",
     "state.has",
@@ -34,6 +34,7 @@ const QUESTIONS_KNOWN: [&str; 14] = [
     "state.setBatch",
     "emit",
     "memo",
+    "memo.failed",
     "await.trigger",
     "checkpoint",
     "enqueue",

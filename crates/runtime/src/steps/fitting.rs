@@ -86,7 +86,7 @@ impl Runtime {
             runs.extend(
                 page.events
                     .iter()
-                    .map(|logged| RunId::new(&*logged.event.context.run_id)),
+                    .map(|logged| RunId::new(&logged.event.context.run_id)),
             );
             if page.is_end {
                 return Ok(runs);
