@@ -71,7 +71,7 @@ test('the tests of docs/testing.md pass, and take no time', (t) => {
 
 test('its processes run', async (t) => {
   const folder = readme(t)
-  const runner = await startRunner(t)
+  const runner = await startRunner(t, { env: { RIVERRUN_TYPESCRIPT_COMMAND: join(root, '../../target/debug/riverrun') } })
   const { result } = await runner.invoke(join(folder, 'processes/double.ts'), { n: 21 })
   assert.deepEqual(result, { value: 42 })
   const loaded = await runner.load(join(folder, 'processes/training.ts'))

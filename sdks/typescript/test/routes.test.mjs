@@ -15,7 +15,8 @@ const routes = readFileSync(document, 'utf8')
 const notForClients = [
   /^GET \/(api\/(docs|openapi|schemas|handlers|executions)|approve|healthz|readyz|$)/,
   /\/ws$/,
-  /^POST \/(approve|hooks)\//,
+  /^POST \/approve\//,
+  /^[A-Z]+ \/hooks\//,
   /^(GET|POST) \/api\/flows\/\{\}\/runs/,
   /^POST \/api\/flows\/triggers/,
   /^POST \/api\/runs\/import/,
@@ -127,7 +128,7 @@ test('each method asks for its route', async () => {
   assert.deepEqual(bodyOf('POST /api/queue/{}/jobs').body, { data: 1, options: { idempotency: { key: 'k', windowMs: 5 } } })
   assert.deepEqual(bodyOf('POST /api/queue/{}/dlq/redrive').body, { filter: { code: 'X', before: '1970-01-01T00:00:00.000Z' } })
   assert.deepEqual(bodyOf('POST /api/runner/execute').body, { process: 'p', input: 1, callId: 'c', persistFrames: false })
-  assert.equal(bodyOf('GET /api/jobs').query, '?tag=t&state=waiting,delayed,active,completed,failed,cancelled')
+  assert.equal(bodyOf('GET /api/jobs').query, '?tag=t&state=waiting,delayed,active,parked,completed,failed,cancelled')
   assert.equal(bodyOf('GET /api/runs').query, '?flow=f&status=failed&since=1970-01-01T00:00:00.000Z&order=asc')
   // What the server would compute with the same secret.
   assert.equal(bodyOf('POST /api/triggers/{}').headers['x-riverrun-signature'], 'sha256=' + (await hmac('s', '{"a":1}')))

@@ -104,7 +104,7 @@ export interface Why {
     /** When the run fails with TIMEOUT unless it has ended. */
     deadlineAt?: string;
 }
-export type WhyKind = 'ended' | 'paused' | 'parked' | 'not-before' | 'await-time' | 'await-event' | 'await-trigger' | 'backoff' | 'queue-paused' | 'no-worker' | 'process-broken' | 'no-room' | 'concurrency' | 'rate-limit' | 'gathering' | 'delayed' | 'queued' | 'lease-expired' | 'worker-away' | 'running' | 'child' | 'branches' | 'ready' | (string & {});
+export type WhyKind = 'ended' | 'damaged' | 'paused' | 'parked' | 'not-before' | 'await-time' | 'await-event' | 'await-trigger' | 'backoff' | 'queue-paused' | 'no-worker' | 'process-broken' | 'no-room' | 'concurrency' | 'rate-limit' | 'gathering' | 'delayed' | 'queued' | 'lease-expired' | 'worker-away' | 'running' | 'child' | 'branches' | 'ready' | (string & {});
 /** Which members there are depends on the kind: docs/why.md. */
 export interface WhyReason {
     kind: WhyKind;
