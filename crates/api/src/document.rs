@@ -146,6 +146,7 @@ fn components(schemas: &mut Map<String, Value>) {
             .get_mut("LetterFilter")
             .and_then(|filter| filter.pointer_mut(&format!("/properties/{name}")));
         if let Some(time) = time {
+            time["type"] = json!(["string", "integer", "null"]);
             time["pattern"] = json!(TIME);
         }
     }

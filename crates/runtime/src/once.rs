@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use riverrun_types::{EventId, Json, Name, StreamName};
 use tokio::sync::{Mutex, MutexGuard};
 
-use crate::{Error, Result, Runtime};
+use crate::{Error, Result, Runtime, streams};
 
 /// A key has at most so many bytes.
 const MAX_KEY_BYTES: usize = 256;
@@ -54,6 +54,10 @@ impl Runtime {
         if key.is_empty() || key.len() > MAX_KEY_BYTES {
             let message = format!("an idempotency key has 1 to {MAX_KEY_BYTES} bytes");
             return Err(Error::BadEvent(message));
+        }
+        // A key that is known is no reason to accept what is no event.
+        for event in events {
+            streams::read(event, self.now_ms())?;
         }
         let key = Name::from(format!("{}/{}/{key}", stream.kind, stream.id));
         let _turn = self.turns().take(&key).await;

@@ -310,7 +310,7 @@ fn refuse_reserved(stream: &StreamName, drafts: &[Draft]) -> Result<()> {
 }
 
 /// Reads one event from outside and refuses what only the server may say.
-fn read(event: &Json, now: i64) -> Result<Draft> {
+pub(crate) fn read(event: &Json, now: i64) -> Result<Draft> {
     check_size(event)?;
     let draft = normalise::normalise(event, now).map_err(|error| {
         if let Refused::Repeated(message) = error {

@@ -18,7 +18,7 @@ DOCUMENT = ROOT / "crates/api/tests/it/snapshots/it__openapi__the_document_lists
 #: For browsers, other programs and people, or the same as another route.
 NOT_FOR_CLIENTS = re.compile(
     r"^(GET /(api/(docs|openapi|schemas|handlers|executions)|approve|healthz|readyz|metrics|$))"
-    r"|/ws$|^POST /(approve|hooks)/|^GET /api/flows/\{\}/runs|^POST /api/flows/\{\}/runs"
+    r"|/ws$|^POST /approve/|^[A-Z]+ /hooks/|^GET /api/flows/\{\}/runs|^POST /api/flows/\{\}/runs"
     r"|^POST /api/flows/triggers|^POST /api/runs/import|^GET /api/runs/\{\}/(jobs|awaits)"
     r"|^GET /api/events/\{\}/(list|\{\})$"
     # on_kind follows it.
