@@ -25,6 +25,21 @@ pub struct WorkError {
     pub details: Option<Json>,
 }
 
+/// Errors after which the server records nothing more of an execution.
+const ENDS_EXECUTION: [&str; 11] = [
+    "LEASE_LOST",
+    "JOB_LOST",
+    "INVOCATION_ENDED",
+    "RUN_ENDED",
+    "SHUTTING_DOWN",
+    "BUSY",
+    "DISK_FULL",
+    "STORE_READ_ONLY",
+    "STORE_GONE",
+    "STORE_UNAVAILABLE",
+    "STORE_CLOSED",
+];
+
 impl WorkError {
     pub fn new(code: &str, message: impl Into<String>) -> Self {
         Self {
@@ -55,6 +70,18 @@ impl WorkError {
 
     pub fn is_cancelled(&self) -> bool {
         self.code == "CANCELLED"
+    }
+
+    /// The answer to a request of a handler. It says whether the execution is over: then the SDK
+    /// stops the code, because a `catch` that undoes earlier effects would run for nothing. The
+    /// error of a `call` is that of another handler, so its code says nothing about this one.
+    pub fn answer_to(self, method: &str) -> RpcError {
+        let is_over = method != "call" && ENDS_EXECUTION.contains(&self.code.as_str());
+        let mut answer = RpcError::from(self);
+        if is_over {
+            answer.code = code::EXECUTION_OVER;
+        }
+        answer
     }
 }
 
@@ -110,5 +137,14 @@ mod tests {
             data: None,
         };
         assert!(WorkError::from(bare).is_cancelled());
+    }
+
+    #[test]
+    fn an_answer_says_whether_the_execution_is_over() {
+        let code = |code: &str, method: &str| WorkError::new(code, "no").answer_to(method).code;
+        assert_eq!(code("LEASE_LOST", "memo"), code::EXECUTION_OVER);
+        assert_eq!(code("DISK_FULL", "state.set"), code::EXECUTION_OVER);
+        assert_eq!(code("STATE_INVALID", "state.set"), code::FAILED);
+        assert_eq!(code("BUSY", "call"), code::FAILED);
     }
 }

@@ -16,6 +16,8 @@ pub mod code {
     pub const FAILED: i64 = -32000;
     /// A handler that stopped because it was told to.
     pub const CANCELLED: i64 = -32001;
+    /// The server accepts nothing more from this execution: its code must not continue.
+    pub const EXECUTION_OVER: i64 = -32002;
 }
 
 /// What a line says.

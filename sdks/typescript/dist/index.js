@@ -1,12 +1,13 @@
 import {
   deleteAt,
   setAt
-} from "./shared/WCIIKBEZ.js";
+} from "./shared/FDAKATLE.js";
 import {
   version
 } from "./shared/SL7GP35F.js";
 import {
   CancelledError,
+  ExecutionOver,
   NonRetriableError,
   RetryAfterError,
   RiverrunError,
@@ -16,7 +17,7 @@ import {
   defineStep,
   isObject,
   revive
-} from "./shared/HAGUJHPP.js";
+} from "./shared/KROQS5E5.js";
 
 // src/events.ts
 var finalTypes = [
@@ -1109,6 +1110,7 @@ function reduceTrigger(trigger, event) {
 }
 export {
   CancelledError,
+  ExecutionOver,
   HttpError,
   NonRetriableError,
   RetryAfterError,

@@ -85,11 +85,17 @@ var CancelledError = class extends RiverrunError {
     this.reason = reason3;
   }
 };
+var ExecutionOver = class extends RiverrunError {
+};
 
 // src/json.ts
 function isObject(value) {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+// src/wire.ts
+var protocolVersion = 1;
+var executionOver = -32002;
 
 // src/failure.ts
 var longestText = 64 * 1024;
@@ -117,9 +123,10 @@ function revive(failure2) {
   if (stack) error.stack = stack;
   return Object.assign(error, members3);
 }
-function refusal({ message, data }) {
+function refusal({ code: kind, message, data }) {
   const { code, details, retriable, retryAfterMs } = data ?? {};
-  return new RiverrunError(code ?? "INTERNAL", message, { details, retriable, retryAfterMs });
+  const ErrorClass = kind === executionOver ? ExecutionOver : RiverrunError;
+  return new ErrorClass(code ?? "INTERNAL", message, { details, retriable, retryAfterMs });
 }
 function wireError(failure2, code = -32e3) {
   const { message, ...data } = failure2;
@@ -303,9 +310,6 @@ var Output = class {
 
 // src/version.ts
 var version = "0.1.0";
-
-// src/wire.ts
-var protocolVersion = 1;
 
 // src/runner/invocations.ts
 import { AsyncLocalStorage as AsyncLocalStorage2 } from "node:async_hooks";
@@ -728,29 +732,48 @@ var Outcomes = class {
    * `suspend` leaves a long wait for the next try to the server.
    */
   async of(doing, work, suspend) {
-    const { ask, signal } = this.#options;
+    const { signal, leave: leave2 } = this.#options;
     let next = this.#pending(doing);
     for (; ; ) {
       if (next?.suspend && suspend) return suspend();
-      if (next) await pause(next.retryAfterMs, signal);
+      if (next) await pause(next.retryAfterMs, signal());
+      if (signal().aborted) return leave2(signal().reason);
       let value;
       try {
         value = await bounded(doing, next?.attempt ?? 1, signal, work);
       } catch (thrown) {
-        if (thrown instanceof CancelledError || isStopped(thrown, signal)) throw thrown;
+        if (thrown instanceof ExecutionOver) return leave2(thrown);
+        if (signal().aborted) return leave2(signal().reason);
+        if (thrown instanceof CancelledError) throw thrown;
         const error = recordOf(thrown);
-        if (error.retriable === false) {
-          await ask("memo", { ...params(doing), error });
-          throw revive(error);
-        }
+        if (error.retriable === false) throw await this.#final(doing, error);
         const { retry } = doing;
-        const answer2 = await ask("memo.failed", { ...params(doing), error, ...retry !== void 0 && { retry } });
+        const answer2 = await this.#record("memo.failed", { ...params(doing), error, ...retry !== void 0 && { retry } });
         if (answer2.final) throw revive(final(error));
         next = answer2;
         continue;
       }
-      await ask("memo", { ...params(doing), value });
+      try {
+        await this.#record("memo", { ...params(doing), value });
+      } catch (refused) {
+        throw await this.#final(doing, recordOf(refused));
+      }
       return value;
+    }
+  }
+  /** Records that an operation has failed for good; gives the error that a replay would throw. */
+  async #final(doing, error) {
+    await this.#record("memo", { ...params(doing), error });
+    return revive(error);
+  }
+  /** Asks the server to record an outcome. Code never continues with an outcome that is not recorded. */
+  async #record(method, asked) {
+    try {
+      return await this.#options.ask(method, asked);
+    } catch (error) {
+      const refused = error;
+      if (refused.retriable === false && !(refused instanceof ExecutionOver) && "value" in asked) throw refused;
+      return this.#options.leave(refused);
     }
   }
   #pending({ op, name, nth }) {
@@ -798,21 +821,16 @@ function bounded(doing, attempt, signal, work) {
     signal().removeEventListener("abort", stop2);
   });
 }
-function isStopped(thrown, signal) {
-  return thrown instanceof Error && thrown.name === "AbortError" && signal().aborted;
-}
 function pause(ms, signal) {
-  return new Promise((resolve, reject) => {
-    const stopped = () => {
+  return new Promise((resolve) => {
+    const go = () => {
       clearTimeout(timer);
-      reject(signal().reason);
-    };
-    const timer = setTimeout(() => {
-      signal().removeEventListener("abort", stopped);
+      signal.removeEventListener("abort", go);
       resolve();
-    }, ms);
-    if (signal().aborted) stopped();
-    else signal().addEventListener("abort", stopped, { once: true });
+    };
+    const timer = setTimeout(go, ms);
+    if (signal.aborted) go();
+    else signal.addEventListener("abort", go, { once: true });
   });
 }
 
@@ -834,6 +852,7 @@ var StepExecution = class {
   #journal;
   #inFlight = /* @__PURE__ */ new Set();
   #outcomes;
+  #signal;
   /** What the code has read since something was last recorded, and notes of what is next. It is recorded with that. */
   #seen = [];
   /** What the code waits for. */
@@ -850,10 +869,16 @@ var StepExecution = class {
     this.#link = link;
     this.#params = params2;
     this.#journal = new Journal(params2.journal ?? []);
-    this.#outcomes = new Outcomes({ ask: (method, asked) => this.#ask(method, asked), signal, pending: params2.retries ?? [] });
+    this.#signal = signal;
+    this.#outcomes = new Outcomes({
+      ask: (method, asked) => this.#ask(method, asked),
+      signal,
+      leave: (error) => this.#stop(error),
+      pending: params2.retries ?? []
+    });
   }
   request(method, params2) {
-    return this.#left ? never() : this.#track(() => this.#ask(method, params2));
+    return this.#track(() => this.#ask(method, params2));
   }
   notify(method, params2) {
     if (!this.#left) this.#link.notify(method, params2);
@@ -1003,6 +1028,7 @@ var StepExecution = class {
     const record = this.#next("await", name);
     if (record) return this.#settled(record);
     if (this.#left) return never();
+    if (this.#signal().aborted) return this.#stop(this.#signal().reason);
     if (this.#waits) {
       this.#refused = concurrent();
       throw this.#refused;
@@ -1070,9 +1096,23 @@ var StepExecution = class {
     const next = this.#backsOff ? { type: "retry" } : wait2;
     this.onLeave(this.#refused ?? this.#journal.mismatch() ?? next, this.#takeSeen());
   }
-  /** Asks; what is recorded takes along what was read before it. */
-  #ask(method, params2) {
-    return this.#link.request(method, this.#seen.length && records.has(method) ? { ...params2, seen: this.#takeSeen() } : params2);
+  /** Asks; what is recorded takes along what was read before it. Code does not continue once the execution is over. */
+  async #ask(method, params2) {
+    if (this.#left) return never();
+    try {
+      return await this.#link.request(method, this.#seen.length && records.has(method) ? { ...params2, seen: this.#takeSeen() } : params2);
+    } catch (error) {
+      if (error instanceof ExecutionOver) return this.#stop(error);
+      throw error;
+    }
+  }
+  /** Ends this execution with an error that the code does not see: nothing that it does from here on counts. */
+  #stop(error) {
+    if (!this.#left && !this.#ended) {
+      this.#left = true;
+      this.onLeave(error, this.#takeSeen());
+    }
+    return never();
   }
   #takeSeen() {
     return this.#seen.splice(0);
@@ -1095,7 +1135,7 @@ var StepExecution = class {
       };
     });
     this.#inFlight.add(watched);
-    const work = begin(over);
+    const work = this.#left || this.#signal().aborted ? this.#stop(this.#signal().reason) : begin(over);
     work.then(over, over);
     return work.then((value) => value);
   }
@@ -1233,6 +1273,9 @@ function pause2(ms) {
 var InvocationContext = class _InvocationContext {
   /** What a step does beyond a job: it is executed again and again, with what it did before. */
   execution;
+  /** Called when the code of a job must not continue: an outcome of `ctx.run` cannot be recorded. */
+  onLeave = () => {
+  };
   #link;
   #params;
   #settings;
@@ -1347,7 +1390,7 @@ var InvocationContext = class _InvocationContext {
     if (memo?.error) throw revive(memo.error);
     if (memo) return memo.value ?? null;
     const nth = this.#journal.uses("memo", name);
-    this.#outcomes ??= new Outcomes({ ask: (method, params2) => this.#link.request(method, params2), signal: () => this.signal });
+    this.#outcomes ??= new Outcomes({ ask: (method, params2) => this.#link.request(method, params2), signal: () => this.signal, leave: (error) => this.#leave(error) });
     return this.#outcomes.of({ op: "memo", name, nth, ...settings2 }, async (attempt) => json2(name, await fn(attempt)));
   };
   patched = (id) => this.execution ? this.execution.patched(id) : true;
@@ -1377,6 +1420,12 @@ var InvocationContext = class _InvocationContext {
     if (this.#cancelled) return;
     this.#cancelled = new CancelledError(reason3);
     this.#abort?.abort(this.#cancelled);
+  }
+  #leave(error) {
+    const { onLeave } = this.#batch ?? this;
+    onLeave(error);
+    return new Promise(() => {
+    });
   }
   #contextOf(job2) {
     const { jobs, ...shared } = this.#params;
@@ -1526,6 +1575,7 @@ var Invocations = class {
   }
   #call(invocation, process2, params2) {
     const ctx = invocation.begin(process2.logs, params2);
+    ctx.onLeave = (error) => this.fail(invocation, error);
     if (ctx.execution) ctx.execution.onLeave = (outcome, seen2) => this.#left(invocation, outcome, seen2);
     let result;
     try {
@@ -2049,6 +2099,7 @@ import { provideTypeScript } from "./shared/typescript.mjs";
 var index_exports = {};
 __export(index_exports, {
   CancelledError: () => CancelledError,
+  ExecutionOver: () => ExecutionOver,
   HttpError: () => HttpError,
   NonRetriableError: () => NonRetriableError,
   RetryAfterError: () => RetryAfterError,
@@ -3843,7 +3894,8 @@ async function execute(executable, input, given2 = {}) {
   options2.signal?.addEventListener("abort", onAbort);
   if (options2.signal?.aborted) onAbort();
   try {
-    const running = settled(Promise.resolve().then(invoke), ctx);
+    const left = new Promise((_, reject) => ctx.onLeave = reject);
+    const running = settled(Promise.race([left, Promise.resolve().then(invoke)]), ctx);
     const outcome = await (options2.clock ? options2.clock.run(running) : running);
     const execution = finished(memory, options2, outcome);
     return isBatch(options2, input) ? { ...execution, jobs: memories.map(kept) } : execution;
@@ -5119,6 +5171,7 @@ function blame(runner, error) {
 }
 export {
   CancelledError,
+  ExecutionOver,
   FakeClock,
   HttpError,
   NonRetriableError,

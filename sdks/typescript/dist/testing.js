@@ -2,7 +2,7 @@ import {
   deleteAt,
   getAt,
   setAt
-} from "./shared/WCIIKBEZ.js";
+} from "./shared/FDAKATLE.js";
 import {
   InvocationContext,
   configJson,
@@ -11,7 +11,7 @@ import {
   redactor,
   source,
   valueText
-} from "./shared/YL7LTZQZ.js";
+} from "./shared/GI3KEPLS.js";
 import {
   CancelledError,
   RiverrunError,
@@ -20,7 +20,7 @@ import {
   isObject,
   recordOf,
   revive
-} from "./shared/HAGUJHPP.js";
+} from "./shared/KROQS5E5.js";
 
 // src/testing/clock.ts
 import { createRequire, syncBuiltinESMExports } from "node:module";
@@ -656,7 +656,8 @@ async function execute(executable, input, given2 = {}) {
   options.signal?.addEventListener("abort", onAbort);
   if (options.signal?.aborted) onAbort();
   try {
-    const running = settled(Promise.resolve().then(invoke), ctx);
+    const left = new Promise((_, reject) => ctx.onLeave = reject);
+    const running = settled(Promise.race([left, Promise.resolve().then(invoke)]), ctx);
     const outcome = await (options.clock ? options.clock.run(running) : running);
     const execution = finished(memory, options, outcome);
     return isBatch(options, input) ? { ...execution, jobs: memories.map(kept) } : execution;

@@ -10,16 +10,17 @@ import {
   redactor,
   valueText,
   withRefused
-} from "./shared/YL7LTZQZ.js";
+} from "./shared/GI3KEPLS.js";
 import {
   CancelledError,
   RiverrunError,
   definition,
   describe,
   isObject,
+  protocolVersion,
   refusal,
   wireError
-} from "./shared/HAGUJHPP.js";
+} from "./shared/KROQS5E5.js";
 
 // src/worker/worker.ts
 import { randomUUID } from "node:crypto";
@@ -124,6 +125,7 @@ var Invocations = class {
   }
   #call(invocation, process2, params) {
     const ctx = invocation.begin(process2.logs, params);
+    ctx.onLeave = (error) => this.fail(invocation, error);
     if (ctx.execution) ctx.execution.onLeave = (outcome, seen) => this.#left(invocation, outcome, seen);
     let result;
     try {
@@ -203,9 +205,6 @@ function isCancellation({ ctx }, error) {
 function isThenable(value) {
   return typeof value === "object" && value !== null && typeof value.then === "function";
 }
-
-// src/wire.ts
-var protocolVersion = 1;
 
 // src/runner/runner.ts
 var heartbeatMs = 1e4;

@@ -61,3 +61,9 @@ export class CancelledError extends RiverrunError {
     this.reason = reason
   }
 }
+
+/**
+ * The server accepts nothing more from this execution, or cannot record what it did. The code of a
+ * step must not continue: its `catch` would undo effects although nothing has failed for good.
+ */
+export class ExecutionOver extends RiverrunError {}

@@ -2,9 +2,9 @@
  * Errors on their way to the wire and back.
  */
 
-import { RiverrunError } from './errors.ts'
+import { ExecutionOver, RiverrunError } from './errors.ts'
 import { isObject } from './json.ts'
-import type { Failure, WireError } from './wire.ts'
+import { executionOver, type Failure, type WireError } from './wire.ts'
 
 /** An error is read by people: one that carries a whole document must not break the connection. */
 const longestText = 64 * 1024
@@ -43,9 +43,10 @@ export function revive(failure: Failure): RiverrunError {
 }
 
 /** The error that an answer of the server stands for, with the stack of who asked. */
-export function refusal({ message, data }: WireError): RiverrunError {
+export function refusal({ code: kind, message, data }: WireError): RiverrunError {
   const { code, details, retriable, retryAfterMs } = data ?? {}
-  return new RiverrunError(code ?? 'INTERNAL', message, { details, retriable, retryAfterMs })
+  const ErrorClass = kind === executionOver ? ExecutionOver : RiverrunError
+  return new ErrorClass(code ?? 'INTERNAL', message, { details, retriable, retryAfterMs })
 }
 
 /** The error of an answer: the stable code and all else that is optional stand in `data`. */

@@ -4,6 +4,9 @@
 
 export const protocolVersion = 1
 
+/** The code of an error answer after which the code of the execution must not continue. */
+export const executionOver = -32002
+
 export interface Limits {
   messageBytes: number
   resultBytes: number

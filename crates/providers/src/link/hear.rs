@@ -143,7 +143,8 @@ impl Link {
         };
         let Some(host) = self.open.lock().host(invocation) else {
             let message = format!("invocation {invocation} has ended");
-            return self.reply(id, Err(WorkError::new("INVOCATION_ENDED", message).into()));
+            let ended = WorkError::new("INVOCATION_ENDED", message);
+            return self.reply(id, Err(ended.answer_to("invocation")));
         };
         if self.questions.fetch_add(1, Ordering::Relaxed) >= QUESTIONS {
             self.questions.fetch_sub(1, Ordering::Relaxed);
@@ -152,7 +153,8 @@ impl Link {
         }
         let link = self.clone();
         begin_here(async move {
-            let outcome = host.ask(&method, params).await.map_err(RpcError::from);
+            let outcome = host.ask(&method, params).await;
+            let outcome = outcome.map_err(|error| error.answer_to(&method));
             link.questions.fetch_sub(1, Ordering::Relaxed);
             let message = Message::response(id, outcome);
             link.note_answer(id, &message);

@@ -20,7 +20,6 @@ async fn awaits_survive_whoever_dies() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "finds refunds that happen when the server is killed between a failed try and its record"]
 async fn code_survives_kills_and_changes_of_its_code() {
     holds(5, Duration::from_millis(1_500), Only::Code).await;
 }

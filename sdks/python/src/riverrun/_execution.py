@@ -23,7 +23,7 @@ from ._failure import revive
 from ._journal import IN_RUN, Journal
 from ._outcomes import TRY_THREADS, Doing, Outcomes, RunTry, SyncOutcomes, numbered
 from .cancellation import Signal, SyncSignal
-from .errors import RiverrunError
+from .errors import Cancelled, ExecutionOver, RiverrunError
 
 Wait = dict[str, Any]
 
@@ -207,7 +207,10 @@ class Execution(_Execution):
         super().__init__(channel, params)
         #: Called when the code waits, or was found to be wrong when it did.
         self.on_leave: Callable[[Wait | RiverrunError], None] = lambda outcome: None
-        self._outcomes = Outcomes(self.ask, signal, params.get("retries") or ())
+        self._signal = signal or Signal()
+        self._outcomes = Outcomes(
+            self.ask, self._signal, params.get("retries") or (), self._stop
+        )
         self._has_ended = False
         # Waits that are over, and after which the code has yet to go on.
         self._settling = 0
@@ -221,8 +224,27 @@ class Execution(_Execution):
         self._leaving: asyncio.Task[None] | None = None
 
     async def ask(self, method: str, params: dict[str, Any]) -> Mapping[str, Any]:
+        """Asks the server. Code does not continue once the execution is over."""
+        if self._has_left:
+            raise asyncio.CancelledError
         with self._working():
-            return await self._channel.ask(method, self._with_seen(method, params))
+            try:
+                return await self._channel.ask(method, self._with_seen(method, params))
+            except ExecutionOver as over:
+                self._stop(over)
+
+    def _stop(self, error: RiverrunError) -> NoReturn:
+        """Ends this execution with an error that the code does not see."""
+        if not self._has_left and not self._has_ended:
+            self._has_left = True
+            self.on_leave(error)
+            self._unpark()
+        raise asyncio.CancelledError
+
+    def _refuse_stopped(self) -> None:
+        """Code that is to stop begins nothing more."""
+        if self._signal.is_set():
+            self._stop(Cancelled(self._signal.reason))
 
     def ask_blocking(self, method: str, params: dict[str, Any]) -> Mapping[str, Any]:
         return self._channel.ask_blocking(method, params)
@@ -245,6 +267,7 @@ class Execution(_Execution):
 
     async def once(self, op: str, name: str, work: Callable[[], Awaitable[Any]]) -> Any:
         """Does something that the server records by itself."""
+        self._refuse_stopped()
         record = self._take(op, name)
         if record is not None:
             return record.get("value")
@@ -272,6 +295,7 @@ class Execution(_Execution):
 
         Inside of a `ctx.run` it is part of that.
         """
+        self._refuse_stopped()
         if _inside.get() is not None:
             await self.ask(op, {**params, "inRun": True})
         elif not self._journal.wrote(op, name, _plain(value)):
@@ -280,6 +304,7 @@ class Execution(_Execution):
 
     async def patch(self, op: str, name: str, change: Callable[[bool], Awaitable[Any]]) -> Any:
         """Changes something by what it is now. That nothing was written is recorded too."""
+        self._refuse_stopped()
         if _inside.get() is not None:
             return (await change(True))[0]
         record = self._take(op, name)
@@ -304,6 +329,7 @@ class Execution(_Execution):
         `work` is given an id that is the same in every execution of the visit. Inside of a
         `ctx.run` nothing is recorded: the run is.
         """
+        self._refuse_stopped()
         with self._working():
             run = _inside.get()
             if run is not None:
@@ -409,6 +435,7 @@ class Execution(_Execution):
 
     async def wait(self, name: str, wait: Callable[[], Wait]) -> Any:
         """Gives what a wait has brought, or ends this execution."""
+        self._refuse_stopped()
         self.refuse_in_run()
         record = self._next("await", name)
         if record is not None:
@@ -514,7 +541,8 @@ class SyncExecution(_Execution):
         super().__init__(channel, params)
         self._changed = threading.Condition()
         retries = params.get("retries") or ()
-        self._outcomes = SyncOutcomes(self.ask_blocking, signal, retries)
+        self._signal = signal or SyncSignal()
+        self._outcomes = SyncOutcomes(self.ask_blocking, self._signal, retries, self._stop)
         # Those that the handler cannot have made.
         self._threads = frozenset(threading.enumerate())
         #: What it has ended with before the handler did. Whatever the handler ends with after
@@ -530,7 +558,23 @@ class SyncExecution(_Execution):
         with self._working():
             with self._changed:
                 params = self._with_seen(method, params)
-            return self._channel.ask_blocking(method, params)
+            try:
+                return self._channel.ask_blocking(method, params)
+            except (Cancelled, ExecutionOver) as over:
+                self._stop(over)
+
+    def _stop(self, error: RiverrunError) -> NoReturn:
+        """Ends this execution with an error that the code does not see."""
+        with self._changed:
+            if not self._has_left:
+                self._has_left, self.outcome = True, error
+            self._changed.notify_all()
+        raise Suspension
+
+    def _refuse_stopped(self) -> None:
+        """Code that is to stop begins nothing more."""
+        if self._signal.is_set():
+            self._stop(Cancelled(self._signal.reason))
 
     def emit(self, kind: str, ask: Callable[[], Any]) -> Any:
         """Emits, which the server records by itself; see `Execution.emit`."""
@@ -548,6 +592,7 @@ class SyncExecution(_Execution):
 
     def once(self, op: str, name: str, work: Callable[[], Any]) -> Any:
         """Does something that the server records by itself."""
+        self._refuse_stopped()
         with self._changed:
             record = self._take(op, name)
         if record is not None:
@@ -572,6 +617,7 @@ class SyncExecution(_Execution):
 
     def write(self, op: str, name: str, params: dict[str, Any], value: Any = None) -> None:
         """Writes something, unless an earlier execution did; see `Execution.write`."""
+        self._refuse_stopped()
         if _inside.get() is not None:
             self.ask_blocking(op, {**params, "inRun": True})
             return
@@ -583,6 +629,7 @@ class SyncExecution(_Execution):
 
     def patch(self, op: str, name: str, change: Callable[[bool], Any]) -> Any:
         """Changes something by what it is now; see `Execution.patch`."""
+        self._refuse_stopped()
         if _inside.get() is not None:
             return change(True)[0]
         with self._changed:
@@ -605,6 +652,7 @@ class SyncExecution(_Execution):
         **settings: Any,
     ) -> Any:
         """Does something and has its outcome recorded; see `Execution.recorded`."""
+        self._refuse_stopped()
         with self._working():
             run = _inside.get()
             if run is not None:
@@ -694,6 +742,7 @@ class SyncExecution(_Execution):
 
     def wait(self, name: str, wait: Callable[[], Wait]) -> Any:
         """Gives what a wait has brought, or ends this execution."""
+        self._refuse_stopped()
         self.refuse_in_run()
         with self._changed:
             if self._has_left:

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 from ._failure import record_of, revive
 from .cancellation import Signal, SyncSignal
-from .errors import Cancelled, RiverrunError
+from .errors import Cancelled, ExecutionOver, RiverrunError, Stopped
 
 #: Threads in which tries with a limit run. The handler has not made them.
 TRY_THREADS: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
@@ -75,18 +75,32 @@ class _Outcomes:
         return None
 
 
+def _stop(error: RiverrunError) -> NoReturn:
+    raise Stopped(error)
+
+
+def _is_own(refused: RiverrunError) -> bool:
+    # Whether the server does not accept a value, and never will.
+    return refused.retriable is False and not isinstance(refused, ExecutionOver)
+
+
 class Outcomes(_Outcomes):
-    """Those of an async handler. `ask` asks the server."""
+    """Those of an async handler. `ask` asks the server.
+
+    `leave` ends the execution with an error that the code does not see.
+    """
 
     def __init__(
         self,
         ask: Callable[[str, dict[str, Any]], Awaitable[Any]],
         signal: Signal | None = None,
         pending: Sequence[Mapping[str, Any]] = (),
+        leave: Callable[[RiverrunError], NoReturn] = _stop,
     ) -> None:
         super().__init__(pending)
         self._ask = ask
         self._signal = signal or Signal()
+        self._leave = leave
 
     async def of(
         self,
@@ -104,21 +118,45 @@ class Outcomes(_Outcomes):
                 if next.get("suspend") and suspend is not None:
                     await suspend()
                 await asyncio.sleep(next["retryAfterMs"] / 1000)
+            if self._signal.is_set():
+                self._leave(Cancelled(self._signal.reason))
             try:
                 value = await self._bounded(doing, 1 if next is None else next["attempt"], work)
-            except Cancelled:
-                raise
             except Exception as error:
+                if isinstance(error, ExecutionOver):
+                    self._leave(error)
+                # A try that fails while the work is to stop fails because of that.
+                if self._signal.is_set():
+                    self._leave(Cancelled(self._signal.reason))
+                if isinstance(error, Cancelled):
+                    raise
                 record = record_of(error)
                 if record.get("retriable") is False:
-                    await self._ask("memo", doing.memo(error=record))
-                    raise revive(record) from error
-                next = await self._ask("memo.failed", doing.failed(record))
+                    raise await self._final(doing, record) from error
+                next = await self._record("memo.failed", doing.failed(record))
                 if next.get("final"):
                     raise revive(_final(record)) from error
                 continue
-            await self._ask("memo", doing.memo(value=value))
+            try:
+                await self._record("memo", doing.memo(value=value))
+            except RiverrunError as refused:
+                # The server does not accept the value. The function has run, so this is its outcome.
+                raise await self._final(doing, record_of(refused)) from refused
             return value
+
+    async def _final(self, doing: Doing, record: Mapping[str, Any]) -> RiverrunError:
+        # Records that an operation has failed for good; gives the error that a replay would raise.
+        await self._record("memo", doing.memo(error=record))
+        return revive(record)
+
+    async def _record(self, method: str, params: dict[str, Any]) -> Any:
+        # Code never continues with an outcome that is not recorded.
+        try:
+            return await self._ask(method, params)
+        except RiverrunError as refused:
+            if _is_own(refused) and "value" in params:
+                raise
+            self._leave(refused)
 
     async def _bounded(
         self, doing: Doing, attempt: int, work: Callable[[RunTry], Awaitable[Any]]
@@ -149,10 +187,12 @@ class SyncOutcomes(_Outcomes):
         ask: Callable[[str, dict[str, Any]], Any],
         signal: SyncSignal | None = None,
         pending: Sequence[Mapping[str, Any]] = (),
+        leave: Callable[[RiverrunError], NoReturn] = _stop,
     ) -> None:
         super().__init__(pending)
         self._ask = ask
         self._signal = signal or SyncSignal()
+        self._leave = leave
 
     def of(
         self,
@@ -166,23 +206,47 @@ class SyncOutcomes(_Outcomes):
             if next is not None:
                 if next.get("suspend") and suspend is not None:
                     suspend()
-                if next["retryAfterMs"] and self._signal.wait(next["retryAfterMs"] / 1000):
-                    self._signal.raise_if_set()
+                if next["retryAfterMs"]:
+                    self._signal.wait(next["retryAfterMs"] / 1000)
+            if self._signal.is_set():
+                self._leave(Cancelled(self._signal.reason))
             try:
                 value = self._bounded(doing, 1 if next is None else next["attempt"], work)
-            except Cancelled:
-                raise
             except Exception as error:
+                if isinstance(error, ExecutionOver):
+                    self._leave(error)
+                # A try that fails while the work is to stop fails because of that.
+                if self._signal.is_set():
+                    self._leave(Cancelled(self._signal.reason))
+                if isinstance(error, Cancelled):
+                    raise
                 record = record_of(error)
                 if record.get("retriable") is False:
-                    self._ask("memo", doing.memo(error=record))
-                    raise revive(record) from error
-                next = self._ask("memo.failed", doing.failed(record))
+                    raise self._final(doing, record) from error
+                next = self._record("memo.failed", doing.failed(record))
                 if next.get("final"):
                     raise revive(_final(record)) from error
                 continue
-            self._ask("memo", doing.memo(value=value))
+            try:
+                self._record("memo", doing.memo(value=value))
+            except RiverrunError as refused:
+                # The server does not accept the value. The function has run, so this is its outcome.
+                raise self._final(doing, record_of(refused)) from refused
             return value
+
+    def _final(self, doing: Doing, record: Mapping[str, Any]) -> RiverrunError:
+        # Records that an operation has failed for good; gives the error that a replay would raise.
+        self._record("memo", doing.memo(error=record))
+        return revive(record)
+
+    def _record(self, method: str, params: dict[str, Any]) -> Any:
+        # Code never continues with an outcome that is not recorded.
+        try:
+            return self._ask(method, params)
+        except RiverrunError as refused:
+            if _is_own(refused) and "value" in params:
+                raise
+            self._leave(refused)
 
     def _bounded(self, doing: Doing, attempt: int, work: Callable[[RunTry], Any]) -> Any:
         if doing.timeout_ms is None:

@@ -89,6 +89,26 @@ class Cancelled(RiverrunError):
         self.reason = reason
 
 
+class ExecutionOver(RiverrunError):
+    """The server accepts nothing more from this execution, or cannot record what it did.
+
+    The code of a step must not continue: an `except` that undoes effects would run although nothing
+    has failed for good. So the code does not see this error.
+    """
+
+
+class Stopped(BaseException):
+    """Unwinds a handler that must not continue. Not to be caught; `error` says why."""
+
+    def __init__(self, error: RiverrunError) -> None:
+        super().__init__(error.message)
+        self.error = error
+
+
+#: The code of an error answer after which the code of the execution must not continue.
+EXECUTION_OVER = -32002
+
+
 class HttpError(RiverrunError):
     """What the server answered a request with."""
 
@@ -103,7 +123,8 @@ def from_wire(error: Mapping[str, Any]) -> RiverrunError:
     # HTTP and the journal have the members side by side, JSON-RPC has them in `data`.
     source: Mapping[str, Any] = data if isinstance(data, Mapping) else error
     code = source.get("code")
-    found = RiverrunError(
+    is_over = isinstance(data, Mapping) and error.get("code") == EXECUTION_OVER
+    found = (ExecutionOver if is_over else RiverrunError)(
         str(error.get("message", "unknown error")),
         code=code if isinstance(code, str) else None,
         retriable=source.get("retriable"),

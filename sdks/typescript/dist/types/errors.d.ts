@@ -41,3 +41,9 @@ export declare class CancelledError extends RiverrunError {
     readonly reason: CancelReason;
     constructor(reason: CancelReason);
 }
+/**
+ * The server accepts nothing more from this execution, or cannot record what it did. The code of a
+ * step must not continue: its `catch` would undo effects although nothing has failed for good.
+ */
+export declare class ExecutionOver extends RiverrunError {
+}

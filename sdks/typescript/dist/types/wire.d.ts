@@ -2,6 +2,8 @@
  * The messages of docs/protocol.md, as far as this SDK reads and writes them.
  */
 export declare const protocolVersion = 1;
+/** The code of an error answer after which the code of the execution must not continue. */
+export declare const executionOver = -32002;
 export interface Limits {
     messageBytes: number;
     resultBytes: number;

@@ -5,7 +5,7 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createHash } from 'node:crypto'
-import { RiverrunError } from '../errors.ts'
+import { ExecutionOver, RiverrunError } from '../errors.ts'
 import { revive } from '../failure.ts'
 import type { InvokeParams, JournalRecord, Suspended } from '../wire.ts'
 import { inRun, Journal, type Op, type Read, type Write } from './journal.ts'
@@ -61,6 +61,7 @@ export class StepExecution implements Link {
   readonly #journal: Journal
   readonly #inFlight = new Set<Promise<unknown>>()
   readonly #outcomes: Outcomes
+  readonly #signal: () => AbortSignal
   /** What the code has read since something was last recorded, and notes of what is next. It is recorded with that. */
   #seen: JournalRecord[] = []
   /** What the code waits for. */
@@ -78,11 +79,17 @@ export class StepExecution implements Link {
     this.#link = link
     this.#params = params
     this.#journal = new Journal(params.journal ?? [])
-    this.#outcomes = new Outcomes({ ask: (method, asked) => this.#ask(method, asked), signal, pending: params.retries ?? [] })
+    this.#signal = signal
+    this.#outcomes = new Outcomes({
+      ask: (method, asked) => this.#ask(method, asked),
+      signal,
+      leave: (error) => this.#stop(error),
+      pending: params.retries ?? [],
+    })
   }
 
   request(method: string, params: Record<string, unknown>): Promise<any> {
-    return this.#left ? never() : this.#track(() => this.#ask(method, params))
+    return this.#track(() => this.#ask(method, params))
   }
 
   notify(method: string, params: Record<string, unknown>): void {
@@ -248,6 +255,7 @@ export class StepExecution implements Link {
     const record = this.#next('await', name)
     if (record) return this.#settled(record)
     if (this.#left) return never()
+    if (this.#signal().aborted) return this.#stop(this.#signal().reason)
     if (this.#waits) {
       this.#refused = concurrent()
       throw this.#refused
@@ -324,9 +332,24 @@ export class StepExecution implements Link {
     this.onLeave(this.#refused ?? this.#journal.mismatch() ?? next, this.#takeSeen())
   }
 
-  /** Asks; what is recorded takes along what was read before it. */
-  #ask(method: string, params: Record<string, unknown>): Promise<any> {
-    return this.#link.request(method, this.#seen.length && records.has(method) ? { ...params, seen: this.#takeSeen() } : params)
+  /** Asks; what is recorded takes along what was read before it. Code does not continue once the execution is over. */
+  async #ask(method: string, params: Record<string, unknown>): Promise<any> {
+    if (this.#left) return never()
+    try {
+      return await this.#link.request(method, this.#seen.length && records.has(method) ? { ...params, seen: this.#takeSeen() } : params)
+    } catch (error) {
+      if (error instanceof ExecutionOver) return this.#stop(error)
+      throw error
+    }
+  }
+
+  /** Ends this execution with an error that the code does not see: nothing that it does from here on counts. */
+  #stop(error: RiverrunError): Promise<never> {
+    if (!this.#left && !this.#ended) {
+      this.#left = true
+      this.onLeave(error, this.#takeSeen())
+    }
+    return never()
   }
 
   #takeSeen(): JournalRecord[] {
@@ -351,7 +374,7 @@ export class StepExecution implements Link {
       }
     })
     this.#inFlight.add(watched)
-    const work = begin(over)
+    const work = this.#left || this.#signal().aborted ? this.#stop(this.#signal().reason) : begin(over)
     work.then(over, over)
     // A promise of its own, so that an error which the handler does not look at is seen to be one.
     return work.then((value) => value)

@@ -19,6 +19,8 @@ import { LinkState } from './state.ts'
 export class InvocationContext implements Context {
   /** What a step does beyond a job: it is executed again and again, with what it did before. */
   readonly execution: StepExecution | undefined
+  /** Called when the code of a job must not continue: an outcome of `ctx.run` cannot be recorded. */
+  onLeave: (error: RiverrunError) => void = () => {}
   readonly #link: Link
   readonly #params: InvokeParams
   readonly #settings: LogSettings
@@ -160,7 +162,7 @@ export class InvocationContext implements Context {
     if (memo?.error) throw revive(memo.error)
     if (memo) return (memo.value ?? null) as Value
     const nth = this.#journal.uses('memo', name)
-    this.#outcomes ??= new Outcomes({ ask: (method, params) => this.#link.request(method, params), signal: () => this.signal })
+    this.#outcomes ??= new Outcomes({ ask: (method, params) => this.#link.request(method, params), signal: () => this.signal, leave: (error) => this.#leave(error) })
     return this.#outcomes.of({ op: 'memo', name, nth, ...settings }, async (attempt) => json(name, await fn(attempt)) as Value)
   }
 
@@ -201,6 +203,12 @@ export class InvocationContext implements Context {
     if (this.#cancelled) return
     this.#cancelled = new CancelledError(reason)
     this.#abort?.abort(this.#cancelled)
+  }
+
+  #leave(error: RiverrunError): Promise<never> {
+    const { onLeave } = this.#batch ?? this
+    onLeave(error)
+    return new Promise(() => {})
   }
 
   #contextOf(job: BatchJob): InvocationContext {

@@ -3,7 +3,7 @@
  * the server decides: only the final error reaches the code, and it is recorded first.
  */
 
-import { CancelledError, RiverrunError } from '../errors.ts'
+import { CancelledError, ExecutionOver, RiverrunError } from '../errors.ts'
 import { recordOf, revive } from '../failure.ts'
 import type { Failure, PendingRetry, TryAgain } from '../wire.ts'
 import type { Op } from './journal.ts'
@@ -38,6 +38,8 @@ export interface OutcomesOptions {
   ask: (method: 'memo' | 'memo.failed', params: Record<string, unknown>) => Promise<any>
   /** Aborted when the work is to stop. */
   signal: () => AbortSignal
+  /** Ends the execution with an error. The code does not continue: neither its `catch` nor its `finally`. */
+  leave: (error: RiverrunError) => Promise<never>
   /** What failed in earlier executions, and is tried again. */
   pending?: readonly PendingRetry[]
 }
@@ -54,29 +56,52 @@ export class Outcomes {
    * `suspend` leaves a long wait for the next try to the server.
    */
   async of<Value>(doing: Doing, work: (attempt: Bounded) => Value | Promise<Value>, suspend?: () => Promise<never>): Promise<Value> {
-    const { ask, signal } = this.#options
+    const { signal, leave } = this.#options
     let next = this.#pending(doing)
     for (;;) {
       if (next?.suspend && suspend) return suspend()
-      if (next) await pause(next.retryAfterMs, signal)
+      if (next) await pause(next.retryAfterMs, signal())
+      if (signal().aborted) return leave(signal().reason)
       let value: Value
       try {
         value = await bounded(doing, next?.attempt ?? 1, signal, work)
       } catch (thrown) {
-        if (thrown instanceof CancelledError || isStopped(thrown, signal)) throw thrown
+        if (thrown instanceof ExecutionOver) return leave(thrown)
+        // A try that fails while the work is to stop fails because of that.
+        if (signal().aborted) return leave(signal().reason)
+        if (thrown instanceof CancelledError) throw thrown
         const error = recordOf(thrown)
-        if (error.retriable === false) {
-          await ask('memo', { ...params(doing), error })
-          throw revive(error)
-        }
+        if (error.retriable === false) throw await this.#final(doing, error)
         const { retry } = doing
-        const answer: TryAgain & { final?: boolean } = await ask('memo.failed', { ...params(doing), error, ...(retry !== undefined && { retry }) })
+        const answer: TryAgain & { final?: boolean } = await this.#record('memo.failed', { ...params(doing), error, ...(retry !== undefined && { retry }) })
         if (answer.final) throw revive(final(error))
         next = answer
         continue
       }
-      await ask('memo', { ...params(doing), value })
+      try {
+        await this.#record('memo', { ...params(doing), value })
+      } catch (refused) {
+        // The server does not accept the value. The function has run, so the refusal is its outcome.
+        throw await this.#final(doing, recordOf(refused))
+      }
       return value
+    }
+  }
+
+  /** Records that an operation has failed for good; gives the error that a replay would throw. */
+  async #final(doing: Doing, error: Failure): Promise<RiverrunError> {
+    await this.#record('memo', { ...params(doing), error })
+    return revive(error)
+  }
+
+  /** Asks the server to record an outcome. Code never continues with an outcome that is not recorded. */
+  async #record(method: 'memo' | 'memo.failed', asked: Record<string, unknown>): Promise<any> {
+    try {
+      return await this.#options.ask(method, asked)
+    } catch (error) {
+      const refused = error as RiverrunError
+      if (refused.retriable === false && !(refused instanceof ExecutionOver) && 'value' in asked) throw refused
+      return this.#options.leave(refused)
     }
   }
 
@@ -133,23 +158,16 @@ function bounded<Value>(doing: Doing, attempt: number, signal: () => AbortSignal
   })
 }
 
-/** Whether a try failed because the work is to stop, which is no failure of its own. */
-function isStopped(thrown: unknown, signal: () => AbortSignal): boolean {
-  return thrown instanceof Error && thrown.name === 'AbortError' && signal().aborted
-}
-
-/** Waits, unless the work is to stop meanwhile. */
-function pause(ms: number, signal: () => AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stopped = (): void => {
+/** Waits, at most until the work is to stop. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const go = (): void => {
       clearTimeout(timer)
-      reject(signal().reason)
-    }
-    const timer = setTimeout(() => {
-      signal().removeEventListener('abort', stopped)
+      signal.removeEventListener('abort', go)
       resolve()
-    }, ms)
-    if (signal().aborted) stopped()
-    else signal().addEventListener('abort', stopped, { once: true })
+    }
+    const timer = setTimeout(go, ms)
+    if (signal.aborted) go()
+    else signal.addEventListener('abort', go, { once: true })
   })
 }

@@ -79,6 +79,7 @@ export class Invocations {
 
   #call(invocation: Invocation, process: Process, params: InvokeParams): void {
     const ctx = invocation.begin(process.logs, params)
+    ctx.onLeave = (error) => this.fail(invocation, error)
     if (ctx.execution) ctx.execution.onLeave = (outcome, seen) => this.#left(invocation, outcome, seen)
     let result: unknown
     try {

@@ -119,7 +119,8 @@ export async function execute<Value = any>(executable: Executable, input?: unkno
   options.signal?.addEventListener('abort', onAbort)
   if (options.signal?.aborted) onAbort()
   try {
-    const running = settled(Promise.resolve().then(invoke), ctx)
+    const left = new Promise<never>((_, reject) => (ctx.onLeave = reject))
+    const running = settled(Promise.race([left, Promise.resolve().then(invoke)]), ctx)
     const outcome = await (options.clock ? options.clock.run(running) : running)
     const execution = finished(memory, options, outcome)
     return isBatch(options, input) ? { ...execution, jobs: memories.map(kept) } : execution

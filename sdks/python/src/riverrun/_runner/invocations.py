@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from .._execution import Execution, SyncExecution
 from ..cancellation import Signal, SyncSignal
 from ..context import Context, SyncContext
-from ..errors import NonRetriableError, RiverrunError
+from ..errors import NonRetriableError, RiverrunError, Stopped
 from . import answers
 from .capture import current
 from .handler import Handler
@@ -235,6 +235,8 @@ class Batch:
 
 def _blamed(invocation: Invocation, error: BaseException) -> BaseException:
     """A `CancelledError` is the end of a cancelled job only where somebody has cancelled it."""
+    if isinstance(error, Stopped):
+        return error.error
     if not isinstance(error, asyncio.CancelledError) or invocation.signal.is_set():
         return error
     raised = RiverrunError(

@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import _json
 from .._runner.answers import value_text
+from ..errors import Stopped
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,8 @@ def through_json(value: Any) -> Any:
 
 def with_code(error: BaseException | None) -> BaseException | None:
     """The error with a code, as the server shows every failure."""
+    if isinstance(error, Stopped):
+        error = error.error
     if isinstance(error, Exception) and getattr(error, "code", None) is None:
         vars(error)["code"] = "HANDLER_ERROR"
     return error

@@ -4,7 +4,7 @@
  */
 import type { AwaitApi } from '../awaits.ts';
 import type { RunCallOptions, Context, RunOptions, RunTry, StartOptions } from '../context.ts';
-import { CancelledError, type CancelReason } from '../errors.ts';
+import { CancelledError, type CancelReason, RiverrunError } from '../errors.ts';
 import type { InvokeParams } from '../wire.ts';
 import { StepExecution } from './execution.ts';
 import { type Link } from './link.ts';
@@ -14,6 +14,8 @@ export declare class InvocationContext implements Context {
     #private;
     /** What a step does beyond a job: it is executed again and again, with what it did before. */
     readonly execution: StepExecution | undefined;
+    /** Called when the code of a job must not continue: an outcome of `ctx.run` cannot be recorded. */
+    onLeave: (error: RiverrunError) => void;
     /** `batch` is the context of the batch to which this job belongs. */
     constructor(link: Link, params: InvokeParams, settings: LogSettings, batch?: InvocationContext);
     get state(): LinkState;

@@ -32,6 +32,8 @@ export interface OutcomesOptions {
     ask: (method: 'memo' | 'memo.failed', params: Record<string, unknown>) => Promise<any>;
     /** Aborted when the work is to stop. */
     signal: () => AbortSignal;
+    /** Ends the execution with an error. The code does not continue: neither its `catch` nor its `finally`. */
+    leave: (error: RiverrunError) => Promise<never>;
     /** What failed in earlier executions, and is tried again. */
     pending?: readonly PendingRetry[];
 }

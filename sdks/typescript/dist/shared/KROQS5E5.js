@@ -35,6 +35,8 @@ var CancelledError = class extends RiverrunError {
     this.reason = reason;
   }
 };
+var ExecutionOver = class extends RiverrunError {
+};
 
 // src/define.ts
 var mark = Symbol.for("riverrun.process");
@@ -74,6 +76,10 @@ function isObject(value) {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+// src/wire.ts
+var protocolVersion = 1;
+var executionOver = -32002;
+
 // src/failure.ts
 var longestText = 64 * 1024;
 var told = /* @__PURE__ */ new Set(["message", "name", "stack", "cause", "retriable", "retryAfterMs", "details", "__proto__"]);
@@ -100,9 +106,10 @@ function revive(failure) {
   if (stack) error.stack = stack;
   return Object.assign(error, members);
 }
-function refusal({ message, data }) {
+function refusal({ code: kind, message, data }) {
   const { code, details, retriable, retryAfterMs } = data ?? {};
-  return new RiverrunError(code ?? "INTERNAL", message, { details, retriable, retryAfterMs });
+  const ErrorClass = kind === executionOver ? ExecutionOver : RiverrunError;
+  return new ErrorClass(code ?? "INTERNAL", message, { details, retriable, retryAfterMs });
 }
 function wireError(failure, code = -32e3) {
   const { message, ...data } = failure;
@@ -144,7 +151,9 @@ export {
   NonRetriableError,
   RetryAfterError,
   CancelledError,
+  ExecutionOver,
   isObject,
+  protocolVersion,
   describe,
   recordOf,
   revive,

@@ -1,6 +1,6 @@
 import {
   isObject
-} from "./HAGUJHPP.js";
+} from "./KROQS5E5.js";
 
 // src/live/path.ts
 function getAt(value, path) {

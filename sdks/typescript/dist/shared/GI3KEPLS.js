@@ -1,11 +1,12 @@
 import {
   CancelledError,
+  ExecutionOver,
   RiverrunError,
   describe,
   isObject,
   recordOf,
   revive
-} from "./HAGUJHPP.js";
+} from "./KROQS5E5.js";
 
 // src/duration.ts
 var second = 1e3;
@@ -317,29 +318,48 @@ var Outcomes = class {
    * `suspend` leaves a long wait for the next try to the server.
    */
   async of(doing, work, suspend) {
-    const { ask, signal } = this.#options;
+    const { signal, leave } = this.#options;
     let next = this.#pending(doing);
     for (; ; ) {
       if (next?.suspend && suspend) return suspend();
-      if (next) await pause(next.retryAfterMs, signal);
+      if (next) await pause(next.retryAfterMs, signal());
+      if (signal().aborted) return leave(signal().reason);
       let value;
       try {
         value = await bounded(doing, next?.attempt ?? 1, signal, work);
       } catch (thrown) {
-        if (thrown instanceof CancelledError || isStopped(thrown, signal)) throw thrown;
+        if (thrown instanceof ExecutionOver) return leave(thrown);
+        if (signal().aborted) return leave(signal().reason);
+        if (thrown instanceof CancelledError) throw thrown;
         const error = recordOf(thrown);
-        if (error.retriable === false) {
-          await ask("memo", { ...params(doing), error });
-          throw revive(error);
-        }
+        if (error.retriable === false) throw await this.#final(doing, error);
         const { retry } = doing;
-        const answer2 = await ask("memo.failed", { ...params(doing), error, ...retry !== void 0 && { retry } });
+        const answer2 = await this.#record("memo.failed", { ...params(doing), error, ...retry !== void 0 && { retry } });
         if (answer2.final) throw revive(final(error));
         next = answer2;
         continue;
       }
-      await ask("memo", { ...params(doing), value });
+      try {
+        await this.#record("memo", { ...params(doing), value });
+      } catch (refused) {
+        throw await this.#final(doing, recordOf(refused));
+      }
       return value;
+    }
+  }
+  /** Records that an operation has failed for good; gives the error that a replay would throw. */
+  async #final(doing, error) {
+    await this.#record("memo", { ...params(doing), error });
+    return revive(error);
+  }
+  /** Asks the server to record an outcome. Code never continues with an outcome that is not recorded. */
+  async #record(method, asked) {
+    try {
+      return await this.#options.ask(method, asked);
+    } catch (error) {
+      const refused = error;
+      if (refused.retriable === false && !(refused instanceof ExecutionOver) && "value" in asked) throw refused;
+      return this.#options.leave(refused);
     }
   }
   #pending({ op, name, nth }) {
@@ -387,21 +407,16 @@ function bounded(doing, attempt, signal, work) {
     signal().removeEventListener("abort", stop);
   });
 }
-function isStopped(thrown, signal) {
-  return thrown instanceof Error && thrown.name === "AbortError" && signal().aborted;
-}
 function pause(ms, signal) {
-  return new Promise((resolve, reject) => {
-    const stopped = () => {
+  return new Promise((resolve) => {
+    const go = () => {
       clearTimeout(timer);
-      reject(signal().reason);
-    };
-    const timer = setTimeout(() => {
-      signal().removeEventListener("abort", stopped);
+      signal.removeEventListener("abort", go);
       resolve();
-    }, ms);
-    if (signal().aborted) stopped();
-    else signal().addEventListener("abort", stopped, { once: true });
+    };
+    const timer = setTimeout(go, ms);
+    if (signal.aborted) go();
+    else signal.addEventListener("abort", go, { once: true });
   });
 }
 
@@ -423,6 +438,7 @@ var StepExecution = class {
   #journal;
   #inFlight = /* @__PURE__ */ new Set();
   #outcomes;
+  #signal;
   /** What the code has read since something was last recorded, and notes of what is next. It is recorded with that. */
   #seen = [];
   /** What the code waits for. */
@@ -439,10 +455,16 @@ var StepExecution = class {
     this.#link = link;
     this.#params = params2;
     this.#journal = new Journal(params2.journal ?? []);
-    this.#outcomes = new Outcomes({ ask: (method, asked) => this.#ask(method, asked), signal, pending: params2.retries ?? [] });
+    this.#signal = signal;
+    this.#outcomes = new Outcomes({
+      ask: (method, asked) => this.#ask(method, asked),
+      signal,
+      leave: (error) => this.#stop(error),
+      pending: params2.retries ?? []
+    });
   }
   request(method, params2) {
-    return this.#left ? never() : this.#track(() => this.#ask(method, params2));
+    return this.#track(() => this.#ask(method, params2));
   }
   notify(method, params2) {
     if (!this.#left) this.#link.notify(method, params2);
@@ -592,6 +614,7 @@ var StepExecution = class {
     const record = this.#next("await", name);
     if (record) return this.#settled(record);
     if (this.#left) return never();
+    if (this.#signal().aborted) return this.#stop(this.#signal().reason);
     if (this.#waits) {
       this.#refused = concurrent();
       throw this.#refused;
@@ -659,9 +682,23 @@ var StepExecution = class {
     const next = this.#backsOff ? { type: "retry" } : wait;
     this.onLeave(this.#refused ?? this.#journal.mismatch() ?? next, this.#takeSeen());
   }
-  /** Asks; what is recorded takes along what was read before it. */
-  #ask(method, params2) {
-    return this.#link.request(method, this.#seen.length && records.has(method) ? { ...params2, seen: this.#takeSeen() } : params2);
+  /** Asks; what is recorded takes along what was read before it. Code does not continue once the execution is over. */
+  async #ask(method, params2) {
+    if (this.#left) return never();
+    try {
+      return await this.#link.request(method, this.#seen.length && records.has(method) ? { ...params2, seen: this.#takeSeen() } : params2);
+    } catch (error) {
+      if (error instanceof ExecutionOver) return this.#stop(error);
+      throw error;
+    }
+  }
+  /** Ends this execution with an error that the code does not see: nothing that it does from here on counts. */
+  #stop(error) {
+    if (!this.#left && !this.#ended) {
+      this.#left = true;
+      this.onLeave(error, this.#takeSeen());
+    }
+    return never();
   }
   #takeSeen() {
     return this.#seen.splice(0);
@@ -684,7 +721,7 @@ var StepExecution = class {
       };
     });
     this.#inFlight.add(watched);
-    const work = begin(over);
+    const work = this.#left || this.#signal().aborted ? this.#stop(this.#signal().reason) : begin(over);
     work.then(over, over);
     return work.then((value) => value);
   }
@@ -822,6 +859,9 @@ function pause2(ms) {
 var InvocationContext = class _InvocationContext {
   /** What a step does beyond a job: it is executed again and again, with what it did before. */
   execution;
+  /** Called when the code of a job must not continue: an outcome of `ctx.run` cannot be recorded. */
+  onLeave = () => {
+  };
   #link;
   #params;
   #settings;
@@ -936,7 +976,7 @@ var InvocationContext = class _InvocationContext {
     if (memo?.error) throw revive(memo.error);
     if (memo) return memo.value ?? null;
     const nth = this.#journal.uses("memo", name);
-    this.#outcomes ??= new Outcomes({ ask: (method, params2) => this.#link.request(method, params2), signal: () => this.signal });
+    this.#outcomes ??= new Outcomes({ ask: (method, params2) => this.#link.request(method, params2), signal: () => this.signal, leave: (error) => this.#leave(error) });
     return this.#outcomes.of({ op: "memo", name, nth, ...settings }, async (attempt) => json2(name, await fn(attempt)));
   };
   patched = (id) => this.execution ? this.execution.patched(id) : true;
@@ -966,6 +1006,12 @@ var InvocationContext = class _InvocationContext {
     if (this.#cancelled) return;
     this.#cancelled = new CancelledError(reason);
     this.#abort?.abort(this.#cancelled);
+  }
+  #leave(error) {
+    const { onLeave } = this.#batch ?? this;
+    onLeave(error);
+    return new Promise(() => {
+    });
   }
   #contextOf(job) {
     const { jobs, ...shared } = this.#params;
