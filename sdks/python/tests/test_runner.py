@@ -161,6 +161,44 @@ class Handlers(unittest.TestCase):
         self.check("async def handler(input): return input", 2**100 + 1, 2**100 + 1)
 
 
+class ExecutionsThatAreOver(unittest.TestCase):
+    """Threads, where the conversations of sdks/conformance have async handlers."""
+
+    SOURCE = """
+        def handler(input, ctx):
+            try:
+                ctx.run("reserve", lambda: 1 / 0)
+            except Exception:
+                ctx.logger.info("undoing")
+                ctx.run("refund", lambda: 1)
+            return "done"
+        """
+
+    def begin(self, it: Runner, kind: str) -> int:
+        it.initialise()
+        file = it.write(self.SOURCE)
+        run = {"runId": "run-1", "flow": "order", "step": "pay", "visit": 1}
+        it.send(id=9, method="invoke", params={"file": file, "kind": kind, "jobId": "j", **run})
+        asked = it.next()
+        self.assertEqual(asked["method"], "memo.failed")
+        return int(asked["id"])
+
+    def test_an_outcome_that_cannot_be_recorded_does_not_reach_the_code(self) -> None:
+        for kind in ("step", "job"):
+            with self.subTest(kind), runner() as it:
+                over = {"code": -32002, "message": "no", "data": {"code": "LEASE_LOST"}}
+                it.send(id=self.begin(it, kind), error=over)
+                self.assertEqual(it.next()["error"]["data"]["code"], "LEASE_LOST")
+
+    def test_a_cancel_between_two_tries_does_not_reach_the_code(self) -> None:
+        for kind in ("step", "job"):
+            with self.subTest(kind), runner() as it:
+                later = {"attempt": 2, "retryAfterMs": 60_000, "suspend": False}
+                it.send(id=self.begin(it, kind), result=later)
+                it.send(method="cancel", params={"invocation": 9, "reason": "lease-lost"})
+                self.assertEqual(it.next()["error"]["data"]["code"], "CANCELLED")
+
+
 class Batches(unittest.TestCase):
     jobs = ({"jobId": "a", "input": 1, "checkpoint": 7}, {"jobId": "b", "input": 2})
 
@@ -458,12 +496,12 @@ class Output(unittest.TestCase):
 
 
 class Cancelling(unittest.TestCase):
-    def cancelled(self, source: str) -> dict[str, object]:
+    def cancelled(self, source: str, after: str = "log") -> dict[str, object]:
         with runner() as it:
             file = it.write(source)
             it.load(file)
             it.send(id=50, method="invoke", params={"file": file})
-            self.assertEqual(it.next()["method"], "log")
+            self.assertEqual(it.next()["method"], after)
             it.send(method="cancel", params={"invocation": 50, "reason": "user"})
             message = it.next()
             while message.get("id") != 50:
@@ -483,13 +521,12 @@ class Cancelling(unittest.TestCase):
         source = """
             from riverrun import Cancelled
             def handler(ctx):
-                print("ready")
                 try:
                     ctx.call("forever")
                 except Cancelled as error:
                     return error.reason
         """
-        self.assertEqual(self.cancelled(source)["result"], {"value": "user"})
+        self.assertEqual(self.cancelled(source, "call")["result"], {"value": "user"})
 
     def test_an_async_handler_that_tidies_up(self) -> None:
         source = """
