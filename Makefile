@@ -1,7 +1,7 @@
 # `make` prints the targets. Each is one or two commands that you can also type by hand.
 
 .DEFAULT_GOAL := help
-.PHONY: help test openapi browser node-modules nodes python-packages sdks fmt fmt-check lint unit doc-test deny docs bench peers torture fuzz fuzz-server clean
+.PHONY: help test openapi browser node-modules nodes python-packages sdks fmt fmt-check lint unit doc-test deny docs bench compare peers torture fuzz fuzz-server clean
 
 # Tools that scripts/tools.sh had to build live here.
 export PATH := $(CURDIR)/target/tools/bin:$(PATH)
@@ -81,6 +81,11 @@ docs: ## build the API documentation of our crates
 bench: ## measure speed and print JSON lines and a table
 	cargo build --release -p riverrun -p riverrun-bench
 	ulimit -n $$(ulimit -Hn); target/release/riverrun-bench $(ARGS)
+
+# make compare BEFORE=HEAD~20 ARGS="--rounds 3 --only http"
+BEFORE ?= HEAD~1
+compare: ## measure the revision BEFORE and the working tree in turns, and print ratios
+	ulimit -n $$(ulimit -Hn); node bench/compare.mjs --before $(BEFORE) $(ARGS)
 
 # Needs redis-server and Postgres on the machine; the rest comes from the npm registry.
 peers: ## measure BullMQ, pg-boss, graphile-worker and Restate beside riverrun, in turns
