@@ -12,6 +12,9 @@ use tokio::{
     net::{TcpSocket, TcpStream},
 };
 
+use futures::SinkExt;
+use tokio_tungstenite::{client_async, tungstenite::Message};
+
 use crate::harness::{Server, until};
 
 const EVENTS: usize = 16;
@@ -137,4 +140,25 @@ async fn a_client_that_takes_nothing_is_disconnected_and_goes_on() {
     until(async || (server.runtime.bus().subscribed() == 0).then_some(())).await;
     let numbers: Vec<Value> = (0..EVENTS).map(|n| json!(n)).collect();
     assert_eq!(read_on(&address, stalled).await, numbers);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_websocket_that_takes_nothing_is_disconnected() {
+    let api = ApiOptions {
+        stall_timeout: Duration::from_millis(200),
+        ..ApiOptions::default()
+    };
+    let (server, address) = filled(Options::default(), api).await;
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(16_384).unwrap();
+    let stream = socket.connect(address.parse().unwrap()).await.unwrap();
+    let url = format!("ws://{address}/api/events/ws");
+    let (mut socket, _) = client_async(url, stream).await.unwrap();
+    let subscribe = json!({"type": "subscribe", "id": "large", "stream": "nq:test:large"});
+    socket
+        .send(Message::text(subscribe.to_string()))
+        .await
+        .unwrap();
+    until(async || (server.runtime.bus().subscribed() == 1).then_some(())).await;
+    until(async || (server.runtime.bus().subscribed() == 0).then_some(())).await;
 }
