@@ -45,7 +45,7 @@ pub use definition::{
     Format, NotRead, check_members, check_numbers, parse_definition, read_definition,
 };
 pub use error::Error;
-pub use flows::{Compiled, FlowEntry, RegisteredFlow};
+pub use flows::{Compiled, FlowEntry, FlowSummary, RegisteredFlow};
 pub use handler::{Action, Call, Effects, FlowLookup, Handler, KnownNames, Services, function};
 pub use handlers::Handlers;
 pub use import::{Exported, ExportedAwait, ExportedEvent, ExportedRun};
