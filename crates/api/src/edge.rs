@@ -19,6 +19,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use futures::FutureExt;
+use riverrun_runtime::{SMALL, has_costly_schema};
 use riverrun_types::RunId;
 use serde_json::json;
 use tokio::sync::Semaphore;
@@ -123,9 +124,9 @@ async fn run(request: Request, next: Next) -> Response {
     }
 }
 
-/// Whether a request has a large body, or one that is a definition.
+/// Whether a request has a large body, one that is a definition, or one that a costly schema may be
+/// for.
 fn may_compute(request: &Request) -> bool {
-    const LARGE: u64 = 32 << 10;
     if request.method().is_safe() {
         return false;
     }
@@ -139,7 +140,9 @@ fn may_compute(request: &Request) -> bool {
         "/schedules",
     ];
     let size = axum::body::HttpBody::size_hint(request.body()).upper();
-    size.is_none_or(|bytes| bytes > LARGE) || defines.iter().any(|end| path.ends_with(end))
+    has_costly_schema()
+        || size.is_none_or(|bytes| bytes > SMALL as u64)
+        || defines.iter().any(|end| path.ends_with(end))
 }
 
 fn broken_down(id: &HeaderValue, panic: &(dyn Any + Send)) -> ApiError {

@@ -2,7 +2,7 @@
 
 use axum::{extract::State, http::StatusCode};
 use riverrun_engine::{FlowDiagram, errors};
-use riverrun_runtime::{FlowEntry, Work, compute};
+use riverrun_runtime::{FlowEntry, FlowSummary, Work, compute};
 use riverrun_types::{Json, time::iso};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -225,15 +225,17 @@ fn summary(flow: &FlowEntry) -> Value {
         "version": flow.version,
         "createdAt": iso(flow.created_ms),
     });
-    for key in ["name", "description", "tags"] {
-        if let Some(value) = flow.definition.get(key) {
-            shown[key] = value.value();
+    let FlowSummary {
+        name,
+        description,
+        tags,
+        steps,
+    } = flow.summary();
+    for (key, value) in [("name", name), ("description", description), ("tags", tags)] {
+        if let Some(value) = value {
+            shown[key] = value.clone();
         }
     }
-    let steps = flow
-        .definition
-        .get("steps")
-        .and_then(|steps| steps.members());
-    shown["steps"] = json!(steps.map_or(0, |steps| steps.len()));
+    shown["steps"] = json!(steps);
     shown
 }

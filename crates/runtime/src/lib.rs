@@ -40,12 +40,12 @@ mod work;
 
 pub use clock::{Busy, Clock, SimulatedClock, Unsettled};
 pub use compose::{Composable, Composed, ComposedFlow, Made, MadeFlow};
-pub use compute::{Work, compute};
+pub use compute::{SMALL, Work, compile_expr, compute, has_costly_schema, schema_issues};
 pub use definition::{
     Format, NotRead, check_members, check_numbers, parse_definition, read_definition,
 };
 pub use error::Error;
-pub use flows::{Compiled, FlowEntry, RegisteredFlow};
+pub use flows::{Compiled, FlowEntry, FlowSummary, RegisteredFlow};
 pub use handler::{Action, Call, Effects, FlowLookup, Handler, KnownNames, Services, function};
 pub use handlers::Handlers;
 pub use import::{Exported, ExportedAwait, ExportedEvent, ExportedRun};

@@ -93,7 +93,14 @@ impl Runtime {
         }
         let snapshot = self.store().snapshot(run, len).await?;
         // A snapshot that does not read was written by another version: the stream is the truth.
-        let state = snapshot.and_then(|snapshot| read_snapshot(&snapshot.body));
+        let state = snapshot.and_then(|snapshot| {
+            let state = read_snapshot(&snapshot.body)?;
+            let is_its = state.len == snapshot.len;
+            if !is_its {
+                tracing::error!(%run, len = snapshot.len, "a snapshot is of another length; it is passed over");
+            }
+            is_its.then_some(state)
+        });
         self.reduce(run, state.unwrap_or_default(), len).await
     }
 

@@ -8,9 +8,9 @@ use riverrun_types::{Json, Name, RunId, RunStatus, State, event::EventContext};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::{
-    Error, Loaded, Result, RunView, Runtime, Work,
+    Error, Loaded, Result, RunView, Runtime,
     cache::{Known, News},
-    compute,
+    compute::{schema_issues, state_issues},
     drive::{Driver, Effectful, projection},
     leases::lease_ms,
 };
@@ -239,16 +239,14 @@ pub(crate) fn check_input(plan: &Plan, input: &Json) -> Result<()> {
         return Err(Error::TooDeep { what: "input" });
     }
     if let Some(schema) = &plan.input_schema {
-        let work = Work::on_schema(schema, input.bytes());
-        let issues = compute(work, || schema.issues(&input.value()));
+        let issues = schema_issues(schema, input);
         if !issues.is_empty() {
             return Err(Error::InputInvalid(issues));
         }
     }
     // The input becomes the first state, so it may not break the state's schema either.
     if let Some(schema) = &plan.state_schema {
-        let work = Work::on_schema(schema, input.bytes());
-        let issues = compute(work, || schema.state_issues(&State::from_input(input)));
+        let issues = state_issues(schema, &State::from_input(input));
         if !issues.is_empty() {
             return Err(Error::StateInvalid(issues));
         }

@@ -11,7 +11,8 @@ use riverrun_types::{
 };
 
 use crate::{
-    Error, Result, Runtime, Work, compute,
+    Error, Result, Runtime,
+    compute::state_issues,
     steps::{Letter, Told},
 };
 
@@ -257,10 +258,7 @@ pub(crate) fn check_writes(plan: &Plan, state: &RunState, drafts: &[Draft]) -> R
         });
     }
     let schema = plan.state_schema.as_ref();
-    let issues = schema.map(|schema| {
-        let work = Work::on_schema(schema, bytes);
-        compute(work, || schema.state_issues(&after.state))
-    });
+    let issues = schema.map(|schema| state_issues(schema, &after.state));
     match issues.filter(|issues| !issues.is_empty()) {
         Some(issues) => Err(Error::StateInvalid(issues)),
         None => Ok(()),

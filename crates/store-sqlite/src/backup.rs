@@ -2,7 +2,9 @@
 //!
 //! A backup is one file: the database as it was at one moment. Its pages are copied inside one read
 //! transaction, so that writers go on and the copy never has to begin anew. What they write meanwhile
-//! stays in the log until the copy is done.
+//! stays in the log until the copy is done, so the copy is over before the log is too long: when half
+//! of what it may grow by is there the copy is not throttled any more, and at the end of it the copy
+//! is given up.
 
 use std::{
     fs::File,
@@ -34,14 +36,27 @@ const BUSY: Duration = Duration::from_millis(20);
 /// Bytes that are done, and bytes in all.
 pub type OnProgress<'a> = &'a mut dyn FnMut(u64, u64);
 
-/// Copies the store of a folder into a file, at most `rate` bytes a second. Says how many bytes it
-/// has. The file is there once it is whole and synced; one that was there before is replaced.
-pub fn backup(
-    folder: &Path,
-    to: &Path,
-    rate: Option<u64>,
-    progress: OnProgress<'_>,
-) -> Result<u64> {
+/// How fast a backup is made.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// Bytes a second at most. Default 100 MB; None does not limit it.
+    pub rate: Option<u64>,
+    /// Bytes by which the store's log may grow meanwhile. Default 1 GB; None does not limit it.
+    pub max_log_bytes: Option<u64>,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self {
+            rate: Some(100_000_000),
+            max_log_bytes: Some(1_000_000_000),
+        }
+    }
+}
+
+/// Copies the store of a folder into a file. Says how many bytes it has. The file is there once it is
+/// whole and synced; one that was there before is replaced.
+pub fn backup(folder: &Path, to: &Path, pace: Pace, progress: OnProgress<'_>) -> Result<u64> {
     let database = folder.join(connection::FILE);
     let found = std::fs::metadata(&database).map_err(|error| unusable(&database, &error))?;
     // Without a server the folder is ours meanwhile, and it is known whether it is whole.
@@ -56,12 +71,14 @@ pub fn backup(
         Err(error) => return Err(error),
     };
     let partial = Partial::beside(to)?;
-    copy(&database, &partial.0, rate, progress)?;
+    copy(folder, &partial.0, pace, progress)?;
     partial.finish(to)
 }
 
-fn copy(from: &Path, to: &Path, rate: Option<u64>, progress: OnProgress<'_>) -> Result<()> {
-    let source = connection::reader(from)?;
+fn copy(folder: &Path, to: &Path, pace: Pace, progress: OnProgress<'_>) -> Result<()> {
+    let source = connection::reader(&folder.join(connection::FILE))?;
+    let log = folder.join(connection::LOG);
+    let log_bytes = || std::fs::metadata(&log).map_or(0, |log| log.len());
     // The moment is that of the first read.
     let moment = source.unchecked_transaction().map_err(translate)?;
     moment
@@ -73,7 +90,8 @@ fn copy(from: &Path, to: &Path, rate: Option<u64>, progress: OnProgress<'_>) -> 
             .pragma_update(None, setting, value)
             .map_err(translate)?;
     }
-    let begun = Instant::now();
+    let (begun, log_before) = (Instant::now(), log_bytes());
+    let most = pace.max_log_bytes.unwrap_or(u64::MAX);
     let backup = Backup::new(&moment, &mut target).map_err(translate)?;
     loop {
         match backup.step(STEP_PAGES).map_err(translate)? {
@@ -86,7 +104,11 @@ fn copy(from: &Path, to: &Path, rate: Option<u64>, progress: OnProgress<'_>) -> 
         let left = u64::try_from(pages.remaining).unwrap_or(0) * PAGE_BYTES;
         let done = total.saturating_sub(left);
         progress(done, total);
-        if let Some(rate) = rate.filter(|rate| *rate > 0) {
+        let grown = log_bytes().saturating_sub(log_before);
+        if grown > most {
+            return Err(Error::Unavailable(too_long(grown, most, done, total)));
+        }
+        if let Some(rate) = pace.rate.filter(|rate| *rate > 0 && grown <= most / 2) {
             let due = Duration::from_secs_f64(done as f64 / rate as f64);
             std::thread::sleep(due.saturating_sub(begun.elapsed()));
         }
@@ -97,6 +119,12 @@ fn copy(from: &Path, to: &Path, rate: Option<u64>, progress: OnProgress<'_>) -> 
         .pragma_update(None, "journal_mode", "DELETE")
         .map_err(translate)?;
     target.close().map_err(|(_, error)| translate(error))
+}
+
+fn too_long(grown: u64, most: u64, done: u64, total: u64) -> String {
+    format!(
+        "the backup was given up after {done} of {total} bytes: the log grew by {grown} bytes meanwhile, and may grow by {most}. Nothing was written; back up when the server writes less, or let the log grow further (--max-log)"
+    )
 }
 
 /// Makes a folder of a backup, if that is whole. The folder must be empty or missing.

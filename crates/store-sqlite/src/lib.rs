@@ -54,7 +54,7 @@ use riverrun_store::{
 };
 use riverrun_types::{Event, EventId, Json, Millis, Name, RunId, StreamName};
 
-pub use backup::{OnProgress, backup, restore};
+pub use backup::{OnProgress, Pace, backup, restore};
 pub use open::{Options, SqliteStore};
 pub use verify::{Finding, Inspector, Report, verify, verify_file};
 

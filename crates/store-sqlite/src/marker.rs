@@ -2,7 +2,7 @@
 
 use riverrun_store::Result;
 use riverrun_types::Json;
-use rusqlite::OptionalExtension;
+use rusqlite::{OptionalExtension, types::Value};
 
 use crate::{
     core::Core,
@@ -29,10 +29,18 @@ pub(crate) fn set(core: &Core, name: &str, value: Option<&Json>) -> Worked<()> {
 
 /// One that cannot be read counts as none.
 pub(crate) fn get(view: View<'_>, name: &str) -> Result<Option<Json>> {
-    let found: Option<String> = view
+    let found: Option<Value> = view
         .conn
         .prepare_cached("SELECT value FROM markers WHERE name = ?1")
         .and_then(|mut statement| statement.query_row([name], |row| row.get(0)).optional())
         .map_err(translate)?;
-    Ok(found.and_then(|text| Json::parse_text(text).ok()))
+    let text = match found {
+        Some(Value::Text(text)) => text,
+        Some(_) => {
+            tracing::error!(name, "a marker is damaged; it counts as none");
+            return Ok(None);
+        }
+        None => return Ok(None),
+    };
+    Ok(Json::parse_text(text).ok())
 }

@@ -39,7 +39,12 @@ impl Names {
         let mut statement = conn.prepare_cached("SELECT no, text FROM names")?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            known.add(row.get(0)?, row.get(1)?);
+            let no = row.get(0)?;
+            match row.get(1) {
+                Ok(text) => known.add(no, text),
+                // Only rows with this number cannot be read.
+                Err(error) => tracing::error!(no, %error, "a name is damaged; it is left out"),
+            }
         }
         *self.write() = known;
         Ok(())

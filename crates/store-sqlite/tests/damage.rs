@@ -77,14 +77,17 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// Runs `r0..`, jobs, a flow, a trigger, an await and a snapshot.
-async fn fill(store: &S) {
-    let flow = FlowRecord {
+fn definition() -> FlowRecord {
+    FlowRecord {
         id: "f".into(),
         version: "1".into(),
         definition: json(r#"{"steps":{"a":{"type":"noop"}}}"#),
         created_ms: T0,
-    };
-    register(store, flow).await;
+    }
+}
+
+async fn fill(store: &S) {
+    register(store, definition()).await;
     for at in 0..20 {
         let events = (0..5).map(|event| {
             draft(T0, EventType::Emit).data(format!("payload {at} {event}").repeat(9))
@@ -195,9 +198,13 @@ async fn payloads(store: &S) -> Vec<(String, Result<String, &'static str>)> {
     let flow = flow.map_err(|error| error.code());
     found.push(("flow".into(), flow.and_then(|flow| flow.ok_or("missing"))));
     let trigger = store.trigger("t").await;
-    let trigger = trigger.map(|found| found.map(|found| found.definition.as_str().to_owned()));
-    let trigger = trigger.map_err(|error| error.code());
-    found.push(("trigger".into(), trigger.and_then(|it| it.ok_or("missing"))));
+    let trigger = trigger.map(|found| match found {
+        None => Err("missing"),
+        Some(found) if found.damage().is_some() => Err("STORE_CORRUPT"),
+        Some(found) => Ok(found.definition.as_str().to_owned()),
+    });
+    let trigger = trigger.map_err(|error| error.code()).flatten();
+    found.push(("trigger".into(), trigger));
     let waits = store.await_by("await").await;
     let waits = waits.map(|found| found.map(|found| format!("{:?}", found.what)));
     let waits = waits.map_err(|error| error.code());
@@ -274,7 +281,24 @@ async fn damage_is_found_in_its_row_and_harms_nobody_else() {
         };
         assert_eq!(ids(&store, filter).await.len(), 21);
         must(store.flows().await);
-        must(store.list_triggers(10, None).await);
+        assert_eq!(must(store.list_triggers(10, None).await).items.len(), 1);
+        // A damaged definition is repaired by whoever has it; a trigger is removed.
+        if damaged == "flow" {
+            must(change(&store, Change::Register(definition())).await);
+            let repaired = must(store.flow("f", "1").await).unwrap();
+            assert_eq!(repaired.definition, definition().definition);
+        }
+        if damaged == "trigger" {
+            let version = must(store.trigger("t").await).unwrap().version;
+            let (id, now_ms) = ("t".into(), T0);
+            let remove = Change::Untrigger {
+                id,
+                version,
+                now_ms,
+            };
+            must(change(&store, remove).await);
+            assert!(must(store.trigger("t").await).is_none());
+        }
         // Whoever owns it can be removed.
         let owner = damaged.rsplit(' ').next().unwrap();
         if owner.starts_with('r') {
@@ -284,6 +308,69 @@ async fn damage_is_found_in_its_row_and_harms_nobody_else() {
         create(&store, run("after")).await;
         store.close().await.unwrap();
     }
+}
+
+/// Rows that are read when a store opens and hold what this program never writes there.
+#[tokio::test]
+async fn a_store_opens_with_rows_that_hold_anything() {
+    let whole = tempfile::tempdir().unwrap();
+    let store: S = open(whole.path()).unwrap();
+    fill(&store).await;
+    must(store.set_marker("starts", Some(json("1"))).await);
+    store.close().await.unwrap();
+    for damage in [
+        "UPDATE names SET text = x'ff00ff' WHERE no = (SELECT max(no) FROM names)",
+        "UPDATE queues SET waiting = 'many', turn = x'ff'",
+        "UPDATE queues SET paused = 'perhaps'",
+        "UPDATE markers SET value = x'ff00'",
+        "UPDATE markers SET value = '{'",
+        "UPDATE triggers SET definition = '{', last_error = x'00'",
+        "UPDATE triggers SET definition = x'00'",
+        "UPDATE flows SET definition = '[', created_ms = 'never'",
+        "UPDATE flows SET definition = printf('%.1000c', '[')",
+        "UPDATE snapshots SET body = 'null'",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        copy(whole.path(), folder.path());
+        assert!(
+            direct(folder.path()).execute(damage, []).unwrap() > 0,
+            "{damage}"
+        );
+        let store: S = open(folder.path()).unwrap();
+        must(store.marker("starts").await);
+        must(store.flows().await);
+        must(store.list_triggers(10, None).await);
+        must(store.due_triggers(i64::MAX, 10).await);
+        create(&store, run("after")).await;
+        store.close().await.unwrap();
+    }
+}
+
+/// A page of triggers does not end where one of them is damaged.
+#[tokio::test]
+async fn a_damaged_trigger_hides_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let store: S = open(folder.path()).unwrap();
+    fill(&store).await;
+    store.close().await.unwrap();
+    let copies =
+        "INSERT INTO triggers (id, version, kind, enabled, definition, created_ms, updated_ms)
+         SELECT 'x' || value, version, kind, enabled, definition, created_ms, updated_ms
+         FROM triggers, json_each('[1,2,3,4,5,6,7]')";
+    direct(folder.path()).execute(copies, []).unwrap();
+    let damage = "UPDATE triggers SET created_ms = 'never' WHERE id IN ('x2', 'x5')";
+    direct(folder.path()).execute(damage, []).unwrap();
+    let store: S = open(folder.path()).unwrap();
+    let (mut ids, mut cursor) = (Vec::new(), None);
+    loop {
+        let page = must(store.list_triggers(3, cursor.as_deref()).await);
+        ids.extend(page.items.iter().map(|found| found.id.to_string()));
+        match page.next {
+            Some(next) => cursor = Some(next),
+            None => break,
+        }
+    }
+    assert_eq!(ids, ["t", "x1", "x3", "x4", "x6", "x7"]);
 }
 
 /// A job that cannot be read has failed; those behind it are claimed.

@@ -9,7 +9,7 @@ use riverrun_store::{
     NewRun, RunFilter, Signal, Store,
 };
 use riverrun_store_conformance::given::*;
-use riverrun_store_sqlite::{Options, SqliteStore};
+use riverrun_store_sqlite::{Options, Pace, SqliteStore, backup};
 use riverrun_types::{Draft, Event, EventType, StreamName, time::NEVER};
 
 fn open(folder: &Path) -> riverrun_store::Result<Arc<SqliteStore>> {
@@ -535,4 +535,46 @@ async fn events_of_an_older_riverrun_are_in_the_log() {
     let end = must(store.log_end().await);
     must(change(&store, Change::Append(append(stream, logs(T0, 1)))).await);
     assert_eq!(must(store.log_end().await), end + 1);
+}
+
+/// Somebody writes a megabyte for each megabyte that is copied, and the copy is slow.
+#[tokio::test]
+async fn a_backup_is_given_up_before_the_log_is_too_long() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(Options::new(folder.path())).unwrap();
+    let conn = rusqlite::Connection::open(folder.path().join("riverrun.db")).unwrap();
+    conn.pragma_update(None, "wal_autocheckpoint", 0).unwrap();
+    // What is there already would not be written again.
+    let write = |name: &str| {
+        let sql =
+            "INSERT OR REPLACE INTO markers (name, value) VALUES (?1, hex(randomblob(524288)))";
+        conn.execute(sql, [name]).unwrap();
+    };
+    for n in 0..8 {
+        write(&format!("m{n}"));
+    }
+    // The log begins anew.
+    conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        .unwrap();
+    let to = folder.path().join("backup.db");
+    let pace = Pace {
+        rate: None,
+        max_log_bytes: Some(2 << 20),
+    };
+    let mut written = 0;
+    let given_up = backup(folder.path(), &to, pace, &mut |_, _| {
+        written += 1;
+        write("again");
+    });
+    let error = given_up.unwrap_err().to_string();
+    assert!(error.contains("--max-log"), "{error}");
+    assert!(written <= 4, "{written}");
+    assert!(!to.exists());
+    let unlimited = Pace {
+        max_log_bytes: None,
+        ..pace
+    };
+    backup(folder.path(), &to, unlimited, &mut |_, _| write("again")).unwrap();
+    assert!(to.exists());
+    store.close().await.unwrap();
 }

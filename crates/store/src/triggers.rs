@@ -6,6 +6,9 @@
 //! nothing here.
 
 use riverrun_types::{Json, Millis, Name, RunId};
+use serde_json::json;
+
+use crate::Error;
 
 /// A trigger that is new or changed.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,6 +80,21 @@ pub struct TriggerRecord {
     pub updated_ms: Millis,
     pub due_ms: Option<Millis>,
     pub stats: TriggerStats,
+}
+
+impl TriggerRecord {
+    /// What stands for a definition that cannot be read, so that the trigger can still be listed and
+    /// removed. No definition of a trigger has such a member.
+    pub fn damaged(id: &Name, kind: &Name, error: &Error) -> Json {
+        let damaged = format!("the stored definition is damaged: {error}");
+        Json::from(json!({"id": id, "type": kind, "damaged": damaged}))
+    }
+
+    /// Why its definition cannot be read, if it cannot.
+    pub fn damage(&self) -> Option<String> {
+        let damage = self.definition.get("damaged")?;
+        Some(damage.as_text().into_owned())
+    }
 }
 
 /// What became of a trigger so far, over all its versions.

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 use percent_encoding::percent_decode_str;
 use riverrun_engine::Schema;
-use riverrun_runtime::{Started, Work, compute};
+use riverrun_runtime::{Started, schema_issues};
 use riverrun_types::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -287,8 +287,7 @@ impl Hook {
         body: &Json,
     ) -> Result<(Json, Option<String>)> {
         if let Some(schema) = &rule.body_schema {
-            let work = Work::on_schema(schema, body.bytes());
-            let issues = compute(work, || schema.issues(&body.value()));
+            let issues = schema_issues(schema, body);
             if !issues.is_empty() {
                 return Err(Error::Body(issues));
             }

@@ -1,7 +1,7 @@
 //! Expressions of triggers, and the value that becomes a run's input.
 
 use riverrun_expr::{Arg, Expr};
-use riverrun_runtime::{Runtime, TRIGGER_KEYS};
+use riverrun_runtime::{Runtime, TRIGGER_KEYS, compile_expr};
 use riverrun_types::{Json, Path, RunId, label};
 
 use crate::{Error, Result};
@@ -35,8 +35,7 @@ impl Expressions {
 }
 
 pub(crate) fn compile(field: &str, source: Option<&str>) -> Result<Option<Expr>> {
-    let compile = |source| Expr::compile(source);
-    let compiled = source.map(compile).transpose();
+    let compiled = source.map(compile_expr).transpose();
     compiled.map_err(|error| Error::invalid(field, error.to_string()))
 }
 

@@ -132,6 +132,9 @@ impl Trigger {
     }
 
     pub(crate) fn of(record: &TriggerRecord) -> Result<Self> {
+        if let Some(damage) = record.damage() {
+            return Err(Error::invalid("(trigger)", damage));
+        }
         let definition = serde_json::from_str(record.definition.as_str())
             .map_err(|error| Error::invalid("(trigger)", error.to_string()))?;
         Self::new(

@@ -27,6 +27,7 @@ impl Turn<'_> {
                 self.end_fork(&visit);
             }
         }
+        self.check_undo();
         let is_idle = self.state.visits.is_empty() && self.state.to_emit.is_empty();
         if is_idle && !self.state.status.is_ended() {
             self.nothing_active();

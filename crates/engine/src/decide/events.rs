@@ -52,12 +52,46 @@ impl Turn<'_> {
             }
         }
         self.undo_because_of(&kind);
+        self.check_held();
+        self.settle();
+    }
+
+    /// Fails the run if more waits in it than a run may have.
+    fn check_held(&mut self) {
         if self.state.held.len() > MAX_HELD || self.is_crowded() {
             let message =
                 "more visits or events are waiting than a run may have: does a step feed itself?";
-            self.fail_run(Failure::new(code::FORK_LIMIT, message));
+            return self.fail_run(Failure::new(code::FORK_LIMIT, message));
         }
-        self.settle();
+        let limit = self.plan.limits.max_state_bytes;
+        let bytes: usize = self.state.held.iter().map(|held| held.input.bytes()).sum();
+        if bytes > limit {
+            let message = format!(
+                "the events that wait for others of a join have {bytes} bytes together; they may have {limit}, the flow's limits.maxStateBytes"
+            );
+            self.fail_run(Failure::new(code::STATE_TOO_LARGE, message));
+        }
+    }
+
+    /// Fails the run if the results that it keeps to undo what it did are too large together. The
+    /// last of them is kept, too: everything is undone.
+    pub(super) fn check_undo(&mut self) {
+        if self.state.compensating || self.state.status.is_ended() {
+            return;
+        }
+        let limit = self.plan.limits.max_state_bytes;
+        let results = self
+            .state
+            .undo
+            .iter()
+            .filter_map(|undo| undo.result.as_ref());
+        let bytes: usize = results.map(Json::bytes).sum();
+        if bytes > limit {
+            let message = format!(
+                "the results that compensations would be given have {bytes} bytes together; they may have {limit}, the flow's limits.maxStateBytes"
+            );
+            self.fail_run(Failure::new(code::STATE_TOO_LARGE, message));
+        }
     }
 
     fn enter(&mut self, step: Name, input: Option<Json>, joined: bool, undoes: Option<VisitKey>) {

@@ -120,6 +120,24 @@ pub enum Input {
     Resume,
 }
 
+impl Input {
+    /// Bytes of the value that it brings. None where the value was kept by the run.
+    pub fn value_bytes(&self) -> Option<usize> {
+        let bytes = |value: &Option<Json>| value.as_ref().map_or(0, Json::bytes);
+        match self {
+            Self::Finished {
+                outcome: Outcome::Success { output, .. },
+                ..
+            } => Some(bytes(output)),
+            Self::ChildEnded { result, .. } => Some(result.as_ref().map_or(0, Json::bytes)),
+            Self::Settled { value, .. } => Some(value.bytes()),
+            Self::Late { so_far, .. } => Some(so_far.bytes()),
+            Self::Due => None,
+            _ => Some(0),
+        }
+    }
+}
+
 /// What follows from an input.
 #[derive(Debug, Default)]
 pub struct Decision {

@@ -3,13 +3,20 @@
 //! A subschema applies others to the value at hand (`allOf`, `$ref` …, *in place*) or to the members
 //! and elements of that value. In place, work multiplies: 40 levels of `allOf: [next, next]` are 2^40
 //! evaluations of one number. Such schemas are refused before they are compiled.
+//!
+//! Below members and elements work multiplies with the depth of the value: a list whose schema has
+//! two branches for its `next` may be evaluated 2^n times at its n-th element. That depends on the
+//! value, so it is counted before the value is evaluated. The count goes as the validator does: cheap
+//! rules first (`type`, `const`, `required`), and after one that is broken nothing more of its
+//! subschema; of a choice that a member of the value makes, only what that leads to.
 
 use std::collections::HashMap;
 
 use percent_encoding::percent_decode_str;
+use riverrun_types::Json;
 use serde_json::{Map, Value};
 
-use super::pattern;
+use super::{choice::Choice, pattern};
 
 /// The largest schema.
 const MAX_BYTES: usize = 1 << 20;
@@ -23,23 +30,60 @@ const MAX_REFERENCES: usize = 2_000;
 /// What all patterns together may weigh.
 const MAX_PATTERN_WEIGHT: u64 = 200_000;
 
-type Id = usize;
+/// The types that a value may have.
+const KINDS: [&str; 7] = [
+    "object", "array", "string", "number", "integer", "boolean", "null",
+];
+
+pub(super) type Id = usize;
 
 #[derive(Debug)]
 pub(super) struct Graph {
     nodes: Vec<Node>,
-    /// What one value costs at the root.
-    pub weight: u64,
+    /// What one byte of a value costs at most, wherever it is in the value. `u64::MAX` where that
+    /// depends on the value.
+    per_byte: u64,
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Steps {
+    /// Rules that could be broken: collecting what is wrong keeps something for each.
+    Issues,
+    /// What evaluation takes, also for one rule: the bytes that a pattern is held against, values
+    /// that are compared.
+    Evaluation,
 }
 
 #[derive(Debug, Default)]
 struct Node {
     /// What its own rules cost.
     own: u64,
+    /// What its patterns cost for each byte of a text.
+    pattern: u64,
+    /// What its patterns cost for each text, however short.
+    steps_back: u64,
+    /// What the patterns of `patternProperties` cost for each byte of a member's name.
+    name_pattern: u64,
+    /// Values that a value is compared with.
+    compared: u64,
+    /// Whether the elements are compared with one another.
+    is_set: bool,
     in_place: Vec<Id>,
+    /// Of these, the ones that are applied whatever the value is.
+    always: Vec<Id>,
+    /// The others.
+    choices: Vec<Choice>,
+    /// The type of a value that breaks no rule, and members that it must have.
+    kinds: Option<Vec<String>>,
+    required: Vec<String>,
     properties: HashMap<String, Id>,
     /// Applied to members of any name.
     members: Vec<Id>,
+    /// Applied to members that `properties` does not name.
+    additional: Vec<Id>,
+    /// Applied to the names of members.
+    names: Vec<Id>,
     elements: Vec<Id>,
     /// Whether it chooses among others, for which the validator keeps what is wrong with each.
     chooses: bool,
@@ -50,30 +94,91 @@ struct Node {
 impl Graph {
     /// Reads a schema; says why if it is too complex.
     pub fn of(document: &Value) -> Result<Graph, String> {
-        let mut reader = Reader::new(document)?;
-        reader.node(document)?;
-        while let Some(schema) = reader.pending.pop() {
-            reader.read(schema)?;
-        }
+        let reader = Reader::whole(document)?;
         let mut graph = Graph {
             nodes: reader.nodes,
-            weight: 0,
+            per_byte: 0,
         };
         let mut weights = vec![Weight::Unknown; graph.nodes.len()];
+        let mut order = Vec::with_capacity(graph.nodes.len());
         for id in 0..graph.nodes.len() {
-            let (weight, _) = graph.weigh(id, &mut weights, 0)?;
+            let (weight, _) = graph.weigh(id, &mut weights, &mut order, 0)?;
             if weight > MAX_WEIGHT {
                 return Err(format!(
                     "one value would be evaluated more than {MAX_WEIGHT} times: allOf, anyOf, oneOf and $ref multiply where they lead to one another"
                 ));
             }
-            graph.weight = graph.weight.max(weight);
         }
+        graph.per_byte = graph.most_per_byte(&order);
         Ok(graph)
     }
 
+    /// Whether every value of so many bytes costs at most so much.
+    pub fn is_within(&self, bytes: usize, budget: u64) -> bool {
+        self.per_byte.saturating_mul(bytes as u64 + 1) <= budget
+    }
+
+    /// What one byte costs at most. `order`: every subschema after those that it applies in place.
+    fn most_per_byte(&self, order: &[Id]) -> u64 {
+        // Evaluations of one value at a subschema; those of one value below it; those of a member or
+        // an element of its value.
+        let mut here = vec![0u64; self.nodes.len()];
+        for id in order {
+            let node = &self.nodes[*id];
+            // Whatever is below a value is compared with it, at every level again.
+            let compared = node.compared.saturating_add(u64::from(node.is_set) * 16);
+            let compared = compared.saturating_mul(Json::MAX_DEPTH as u64);
+            let own = [
+                node.pattern,
+                node.steps_back,
+                node.name_pattern,
+                compared,
+                1,
+            ];
+            let own = own
+                .iter()
+                .fold(node.own, |sum, more| sum.saturating_add(*more));
+            let inside = node.in_place.iter().map(|next| here[*next]);
+            let inside = inside.fold(0, u64::saturating_add);
+            here[*id] = own.saturating_add(node.doubled(inside));
+        }
+        let mut most = here.clone();
+        let mut below = vec![0u64; self.nodes.len()];
+        for _ in 0..=Json::MAX_DEPTH {
+            let mut is_settled = true;
+            for id in order {
+                let node = &self.nodes[*id];
+                let sum = |ids: &[Id]| {
+                    let all = ids.iter().map(|id| most[*id]);
+                    all.fold(0, u64::saturating_add)
+                };
+                let named = node.properties.values().map(|id| most[*id]).max();
+                let member = named.unwrap_or_default().max(sum(&node.additional));
+                let member = member.saturating_add(sum(&node.members));
+                let member = member.saturating_add(sum(&node.names));
+                let own = member.max(sum(&node.elements));
+                let inside = node.in_place.iter().map(|next| below[*next]);
+                let inside = inside.fold(0, u64::saturating_add);
+                below[*id] = own.saturating_add(node.doubled(inside));
+                let more = here[*id].max(below[*id]);
+                is_settled &= more == most[*id];
+                most[*id] = more;
+            }
+            if is_settled {
+                return most.first().copied().unwrap_or_default();
+            }
+        }
+        u64::MAX
+    }
+
     /// What a value costs at a subschema, and how many lead to one another there.
-    fn weigh(&self, id: Id, known: &mut [Weight], depth: usize) -> Result<(u64, usize), String> {
+    fn weigh(
+        &self,
+        id: Id,
+        known: &mut [Weight],
+        order: &mut Vec<Id>,
+        depth: usize,
+    ) -> Result<(u64, usize), String> {
         match known[id] {
             Weight::Known(weight, chain) => return Ok((weight, chain)),
             Weight::UnderWay => {
@@ -90,40 +195,87 @@ impl Graph {
         let node = &self.nodes[id];
         let (mut inside, mut chain) = (0u64, 0);
         for next in &node.in_place {
-            let (weight, below) = self.weigh(*next, known, depth + 1)?;
+            let (weight, below) = self.weigh(*next, known, order, depth + 1)?;
             inside = inside.saturating_add(weight);
             chain = chain.max(below + 1);
         }
         if chain > MAX_CHAIN {
             return Err(too_deep());
         }
-        let inside = inside.saturating_mul(if node.twice { 2 } else { 1 });
-        let weight = node.own.saturating_add(inside);
+        let weight = node.own.saturating_add(node.doubled(inside));
         known[id] = Weight::Known(weight, chain);
+        order.push(id);
         Ok((weight, chain))
     }
 
-    /// Whether collecting everything that is wrong with a value takes more than so many steps. Counts
-    /// what could be wrong, so it may say yes for a value with little wrong.
-    pub fn is_beyond(&self, value: &Value, mut budget: usize) -> bool {
-        !self.spend(0, value, &mut budget)
+    /// Whether something takes more than so many steps. Counts what could be evaluated or wrong, so it
+    /// may say yes for a value that needs less.
+    pub fn is_beyond(&self, value: &Value, steps: Steps, mut budget: usize) -> bool {
+        !self.spend(0, value, steps, &mut budget)
     }
 
-    fn spend(&self, id: Id, value: &Value, budget: &mut usize) -> bool {
-        let node = &self.nodes[id];
-        let own = usize::try_from(node.own).unwrap_or(usize::MAX);
-        match budget.checked_sub(own) {
-            Some(left) => *budget = left,
-            None => return false,
+    /// Takes what a value costs at a subschema from a budget. Without recursion: a value may nest a
+    /// hundred levels deep, and each level lead through a chain of subschemas.
+    fn spend(&self, id: Id, value: &Value, steps: Steps, budget: &mut usize) -> bool {
+        let mut open = vec![(id, value, 1u64)];
+        while let Some((id, value, times)) = open.pop() {
+            let node = &self.nodes[id];
+            let cost = match steps {
+                Steps::Issues => node.own,
+                Steps::Evaluation => node.cost(value, *budget),
+            };
+            if !take(budget, cost.saturating_mul(times)) {
+                return false;
+            }
+            if matches!(steps, Steps::Evaluation) && node.is_refused_at_once(value) {
+                continue;
+            }
+            let inside = node.doubled(times);
+            open.extend(node.always.iter().map(|next| (*next, value, inside)));
+            for choice in &node.choices {
+                let candidates = choice.candidates(value).iter();
+                open.extend(candidates.map(|next| (*next, value, inside)));
+            }
+            if !self.spend_names(node, value, times, steps, budget) {
+                return false;
+            }
+            // Each of them takes a step or more: those for which there is no budget are not kept.
+            let most = open.len().saturating_add(*budget);
+            let is_kept = each_child(node, value, &mut |next, child| {
+                open.push((next, child, times));
+                open.len() <= most
+            });
+            if !is_kept {
+                return false;
+            }
         }
-        let mut all = node.in_place.iter();
-        all.all(|next| self.spend(*next, value, budget))
-            && each_child(node, value, &mut |next, child| {
-                self.spend(next, child, budget)
+        true
+    }
+
+    /// The same for the names of members. They are texts, so nothing is below them.
+    fn spend_names(
+        &self,
+        node: &Node,
+        value: &Value,
+        times: u64,
+        steps: Steps,
+        budget: &mut usize,
+    ) -> bool {
+        let Value::Object(members) = value else {
+            return true;
+        };
+        node.names.is_empty()
+            || members.keys().all(|name| {
+                let (name, before) = (Value::String(name.clone()), *budget);
+                let mut all = node.names.iter();
+                all.all(|next| self.spend(*next, &name, steps, budget)) && {
+                    let spent = (before - *budget) as u64;
+                    take(budget, spent.saturating_mul(times - 1))
+                }
             })
     }
 
-    /// Whether a choice (`anyOf`, `oneOf`) is made about a value for which [`Graph::is_beyond`] holds.
+    /// Whether a choice (`anyOf`, `oneOf`) is made about a value whose issues are too many steps.
     /// The validator would keep everything that is wrong with it in every branch.
     pub fn has_large_choice(&self, value: &Value, budget: usize) -> bool {
         self.is_large_choice(0, value, budget, &mut budget.saturating_mul(3_000))
@@ -137,7 +289,7 @@ impl Graph {
         }
         *steps -= 1;
         let mut left = budget;
-        if self.spend(id, value, &mut left) {
+        if self.spend(id, value, Steps::Issues, &mut left) {
             *steps = steps.saturating_sub(budget - left);
             return false;
         }
@@ -153,6 +305,84 @@ impl Graph {
     }
 }
 
+impl Node {
+    /// Whether a value breaks a rule that the validator looks at before it applies other subschemas.
+    fn is_refused_at_once(&self, value: &Value) -> bool {
+        let is_kind = |kind: &String| match (kind.as_str(), value) {
+            ("object", Value::Object(_))
+            | ("array", Value::Array(_))
+            | ("string", Value::String(_))
+            | ("number" | "integer", Value::Number(_))
+            | ("boolean", Value::Bool(_))
+            | ("null", Value::Null) => true,
+            (kind, _) => !KINDS.contains(&kind),
+        };
+        let lacks = |members: &Map<String, Value>| {
+            let mut required = self.required.iter();
+            required.any(|name| !members.contains_key(name))
+        };
+        self.kinds
+            .as_ref()
+            .is_some_and(|kinds| !kinds.iter().any(is_kind))
+            || value.as_object().is_some_and(lacks)
+    }
+
+    fn doubled(&self, inside: u64) -> u64 {
+        inside.saturating_mul(if self.twice { 2 } else { 1 })
+    }
+
+    /// What its own rules cost for a value, those of members and elements aside. Values are counted
+    /// up to `most`.
+    fn cost(&self, value: &Value, most: usize) -> u64 {
+        let size = || super::count(value, most as u64);
+        let more = match value {
+            Value::String(text) => {
+                let bytes = text.len() as u64;
+                let by_pattern = self.pattern.saturating_mul(bytes);
+                by_pattern.saturating_add(bytes / 256 + self.steps_back)
+            }
+            Value::Array(items) => {
+                let set = match (self.is_set, items.len()) {
+                    (false, _) => 0,
+                    // Few are compared in pairs, many by their hashes.
+                    (true, few @ ..=15) => size().saturating_mul(few as u64),
+                    (true, _) => size().saturating_mul(2),
+                };
+                let compared = match self.compared {
+                    0 => 0,
+                    values => size().saturating_mul(values),
+                };
+                (items.len() as u64).saturating_add(set.saturating_add(compared))
+            }
+            Value::Object(members) => {
+                let names = match self.name_pattern {
+                    0 => 0,
+                    pattern => {
+                        let bytes: usize = members.keys().map(|name| name.len() + 1).sum();
+                        pattern.saturating_mul(bytes as u64)
+                    }
+                };
+                let compared = match self.compared {
+                    0 => 0,
+                    values => size().saturating_mul(values),
+                };
+                (members.len() as u64).saturating_add(names.saturating_add(compared))
+            }
+            _ => 0,
+        };
+        self.own.saturating_add(more)
+    }
+}
+
+/// Takes something from a budget; says no where that is not left.
+fn take(budget: &mut usize, cost: u64) -> bool {
+    let left = usize::try_from(cost)
+        .ok()
+        .and_then(|cost| budget.checked_sub(cost));
+    *budget = left.unwrap_or_default();
+    left.is_some()
+}
+
 #[derive(Clone, Copy)]
 enum Weight {
     Unknown,
@@ -161,7 +391,11 @@ enum Weight {
 }
 
 /// Calls `on` with every subschema of a member or an element, until it says no.
-fn each_child(node: &Node, value: &Value, on: &mut dyn FnMut(Id, &Value) -> bool) -> bool {
+fn each_child<'v>(
+    node: &Node,
+    value: &'v Value,
+    on: &mut dyn FnMut(Id, &'v Value) -> bool,
+) -> bool {
     match value {
         Value::Array(items) => {
             node.elements.is_empty()
@@ -170,12 +404,13 @@ fn each_child(node: &Node, value: &Value, on: &mut dyn FnMut(Id, &Value) -> bool
                     .all(|item| node.elements.iter().all(|next| on(*next, item)))
         }
         Value::Object(members) => {
-            (node.members.is_empty() && node.properties.is_empty())
+            (node.members.is_empty() && node.properties.is_empty() && node.additional.is_empty())
                 || members.iter().all(|(name, member)| {
-                    node.properties
-                        .get(name)
-                        .is_none_or(|next| on(*next, member))
-                        && node.members.iter().all(|next| on(*next, member))
+                    let named = match node.properties.get(name) {
+                        Some(next) => on(*next, member),
+                        None => node.additional.iter().all(|next| on(*next, member)),
+                    };
+                    named && node.members.iter().all(|next| on(*next, member))
                 })
         }
         _ => true,
@@ -195,6 +430,16 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    /// Reads all subschemas.
+    fn whole(document: &'a Value) -> Result<Reader<'a>, String> {
+        let mut reader = Reader::new(document)?;
+        reader.node(document)?;
+        while let Some(schema) = reader.pending.pop() {
+            reader.read(schema)?;
+        }
+        Ok(reader)
+    }
+
     fn new(document: &'a Value) -> Result<Reader<'a>, String> {
         let mut names = Names::default();
         names.read(document);
@@ -232,14 +477,27 @@ impl<'a> Reader<'a> {
 
     fn read(&mut self, schema: &'a Value) -> Result<(), String> {
         let mut node = Node {
-            own: 1,
+            // `true` and `false` cost nothing beside the way to them.
+            own: u64::from(!schema.is_boolean()),
             ..Node::default()
         };
         if let Value::Object(rules) = schema {
             for (rule, value) in rules {
                 self.rule(&mut node, rule, value)?;
             }
+            // By older drafts nothing beside a reference has a meaning.
+            if rules.contains_key("$ref") {
+                node.kinds = None;
+                node.required.clear();
+            }
         }
+        let chosen = |id: &Id| node.choices.iter().any(|choice| choice.has(*id));
+        node.always = node
+            .in_place
+            .iter()
+            .copied()
+            .filter(|id| !chosen(id))
+            .collect();
         let id = self.ids[&std::ptr::from_ref(schema)];
         self.nodes[id] = node;
         Ok(())
@@ -260,8 +518,12 @@ impl<'a> Reader<'a> {
                 }
             }
             "allOf" | "anyOf" | "oneOf" => {
-                node.chooses |= rule != "allOf";
                 self.each(value, &mut node.in_place)?;
+                if rule != "allOf" {
+                    node.chooses = true;
+                    let choice = Choice::of(self.document, value, &self.ids);
+                    node.choices.extend(choice);
+                }
             }
             "not" | "if" | "then" | "else" => node.in_place.push(self.node(value)?),
             "dependentSchemas" | "dependencies" => self.values(value, &mut node.in_place)?,
@@ -273,12 +535,14 @@ impl<'a> Reader<'a> {
             }
             "patternProperties" => {
                 for (pattern, schema) in value.as_object().into_iter().flatten() {
-                    self.pattern(pattern)?;
+                    let (per_byte, _) = self.pattern(pattern)?;
+                    node.name_pattern = node.name_pattern.saturating_add(per_byte);
                     node.own += 4;
                     node.members.push(self.node(schema)?);
                 }
             }
-            "additionalProperties" | "propertyNames" => node.members.push(self.node(value)?),
+            "additionalProperties" => node.additional.push(self.node(value)?),
+            "propertyNames" => node.names.push(self.node(value)?),
             "unevaluatedProperties" => {
                 node.twice = true;
                 node.members.push(self.node(value)?);
@@ -290,8 +554,31 @@ impl<'a> Reader<'a> {
             "items" | "prefixItems" | "additionalItems" | "contains" => {
                 self.each(value, &mut node.elements)?;
             }
-            "pattern" => self.pattern(value.as_str().unwrap_or_default())?,
-            "enum" | "required" => {
+            "pattern" => {
+                let (per_byte, steps_back) = self.pattern(value.as_str().unwrap_or_default())?;
+                node.pattern = node.pattern.saturating_add(per_byte);
+                node.steps_back = node.steps_back.saturating_add(steps_back);
+            }
+            "uniqueItems" => node.is_set = *value == Value::Bool(true),
+            "const" => node.compared += u64::from(value.is_array() || value.is_object()),
+            "enum" => {
+                let values = value.as_array().map_or(&[][..], Vec::as_slice);
+                node.own += values.len() as u64 / 8;
+                let compound = |value: &&Value| value.is_array() || value.is_object();
+                node.compared += values.iter().filter(compound).count() as u64;
+            }
+            "type" => {
+                let kinds = match value {
+                    Value::Array(kinds) => kinds.as_slice(),
+                    kind => std::slice::from_ref(kind),
+                };
+                let kinds = kinds.iter().filter_map(Value::as_str);
+                node.kinds = Some(kinds.map(str::to_owned).collect());
+            }
+            "required" => {
+                let names = value.as_array().into_iter().flatten();
+                let names = names.filter_map(Value::as_str).map(str::to_owned);
+                node.required = names.collect();
                 node.own += value.as_array().map_or(0, |values| values.len() as u64 / 8);
             }
             "dependentRequired" => {
@@ -324,7 +611,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn pattern(&mut self, pattern: &str) -> Result<(), String> {
+    /// What a pattern costs for each byte of a text, and for each text.
+    fn pattern(&mut self, pattern: &str) -> Result<(u64, u64), String> {
         let weight = pattern::weight(pattern);
         self.pattern_weight = self.pattern_weight.saturating_add(weight);
         match self.pattern_weight > MAX_PATTERN_WEIGHT {
@@ -332,7 +620,7 @@ impl<'a> Reader<'a> {
                 "the pattern {} repeats too much",
                 super::shorten(pattern)
             )),
-            false => Ok(()),
+            false => Ok((1 + weight / 32, pattern::steps_back(pattern))),
         }
     }
 

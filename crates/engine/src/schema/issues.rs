@@ -8,7 +8,7 @@
 use jsonschema::error::ValidationErrorKind;
 use serde_json::Value;
 
-use super::{Schema, SchemaIssue, dotted, rule, shorten};
+use super::{Schema, SchemaIssue, Steps, dotted, rule, shorten};
 
 /// Issues that are listed.
 const MAX_ISSUES: usize = 100;
@@ -25,7 +25,7 @@ const WINDOW: usize = 1_000;
 impl Schema {
     /// The issues of a value that is invalid: at least one.
     pub(super) fn what_is_wrong(&self, value: &Value) -> Vec<SchemaIssue> {
-        if !self.graph.is_beyond(value, MAX_STEPS) {
+        if !self.graph.is_beyond(value, Steps::Issues, MAX_STEPS) {
             return self.collected(value);
         }
         if self.graph.has_large_choice(value, MAX_STEPS) {
@@ -82,7 +82,7 @@ impl Schema {
         };
         let window = elements.iter().take(WINDOW).cloned().collect();
         let part = with(value, array, Value::Array(window));
-        if self.graph.is_beyond(&part, 4 * MAX_STEPS) {
+        if self.graph.is_beyond(&part, Steps::Issues, 4 * MAX_STEPS) {
             return Vec::new();
         }
         let prefix = dotted(array);

@@ -3,19 +3,20 @@
 //! What a schema may cost is known before it is compiled (`graph`); what is wrong with a value is
 //! listed only as far as somebody reads it (`issues`).
 
+mod choice;
 mod graph;
 mod issues;
 mod pattern;
 
 use std::sync::{Arc, OnceLock};
 
-use jsonschema::{PatternOptions, ValidationError, error::ValidationErrorKind};
+use jsonschema::{PatternOptions, ValidationError, ValidationOptions, error::ValidationErrorKind};
 use riverrun_types::{Json, Path, State};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::meant;
-use graph::Graph;
+use graph::{Graph, Steps};
 
 /// A schema ready for use.
 #[derive(Clone, Debug)]
@@ -68,27 +69,24 @@ impl SchemaError {
 /// Steps back that a pattern may take which a linear engine cannot match.
 const MAX_BACKTRACKS: usize = 10_000;
 
-/// Values of so many bytes, times what the schema costs for one of them, are evaluated at once.
-const LIGHT: u64 = 64 << 10;
+/// Steps that take a millisecond or so.
+const LIGHT: usize = 64 << 10;
 
-/// What is evaluated at all.
-const MAX_WORK: u64 = 2_000_000_000;
+/// Steps that the evaluation of a value may take: a second or two.
+const MAX_WORK: usize = 50_000_000;
+
+/// Values and names of members in a value that is held against a schema. Each takes up to 200 bytes
+/// of memory meanwhile.
+const MAX_VALUES: usize = 500_000;
 
 impl Schema {
     /// Compiles a schema. References to other documents are refused: nothing is fetched.
     pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
         let graph = Graph::of(schema).map_err(SchemaError::TooComplex)?;
-        // A linear engine first. It has no lookaround and no references to groups.
-        let linear = PatternOptions::regex();
-        let stepping_back = PatternOptions::fancy_regex().backtrack_limit(MAX_BACKTRACKS);
-        let validator = jsonschema::options()
-            .with_pattern_options(linear)
+        let [linear, stepping_back] = options();
+        let validator = linear
             .build(schema)
-            .or_else(|_| {
-                jsonschema::options()
-                    .with_pattern_options(stepping_back)
-                    .build(schema)
-            })
+            .or_else(|_| stepping_back.build(schema))
             .map_err(|error| SchemaError::Invalid(shorten(&refused(&error.to_string()))))?;
         Ok(Self {
             validator: Arc::new(validator),
@@ -98,21 +96,38 @@ impl Schema {
         })
     }
 
-    /// Whether a value of so many bytes is evaluated within a millisecond or so. Others are evaluated
-    /// where nothing waits.
-    pub fn is_light(&self, bytes: usize) -> bool {
-        self.graph.weight.saturating_mul(bytes as u64) <= LIGHT
+    /// Whether a value is evaluated within a millisecond or so. Others are evaluated where nothing
+    /// waits.
+    pub fn is_light(&self, value: &Json) -> bool {
+        let bytes = value.bytes();
+        self.is_light_for(bytes) || (bytes <= LIGHT && !self.is_beyond(&value.value(), LIGHT))
+    }
+
+    /// Whether any value of so many bytes is evaluated within a millisecond or so.
+    pub fn is_light_for(&self, bytes: usize) -> bool {
+        self.graph.is_within(bytes, LIGHT as u64)
+    }
+
+    fn is_beyond(&self, value: &Value, steps: usize) -> bool {
+        self.graph.is_beyond(value, Steps::Evaluation, steps)
+    }
+
+    /// The first hundred things that are wrong with a value. One with too many values in it is not
+    /// parsed.
+    pub fn issues_of(&self, value: &Json) -> Vec<SchemaIssue> {
+        match value.has_more_values(MAX_VALUES) {
+            true => vec![too_complex(format!(
+                "the value holds more than {MAX_VALUES} values and names of members, which is more than a schema is applied to"
+            ))],
+            false => self.issues(&value.value()),
+        }
     }
 
     /// The first hundred things that are wrong with a value.
     pub fn issues(&self, value: &Value) -> Vec<SchemaIssue> {
-        let nodes = count(value, MAX_WORK / self.graph.weight.max(1));
-        if nodes.saturating_mul(self.graph.weight) > MAX_WORK {
-            return vec![SchemaIssue {
-                path: String::new(),
-                rule: "SCHEMA_TOO_COMPLEX".to_owned(),
-                message: "the value is too large for a schema of this complexity".to_owned(),
-            }];
+        if self.is_beyond(value, MAX_WORK) {
+            let message = "the value is too large for a schema of this complexity";
+            return vec![too_complex(message.to_owned())];
         }
         match self.validator.is_valid(value) {
             true => Vec::new(),
@@ -139,7 +154,7 @@ impl Schema {
     /// What a write would break. Keys that the state does not have yet may still come, so a
     /// missing top-level key is no issue.
     pub fn state_issues(&self, state: &State) -> Vec<SchemaIssue> {
-        let mut issues = self.relaxed().issues(&state.json().value());
+        let mut issues = self.relaxed().issues_of(&state.json());
         issues.retain(|issue| issue.rule != "required" || issue.path.contains('.'));
         issues
     }
@@ -162,6 +177,23 @@ impl Schema {
         let mut after = state.clone();
         after.set(key, value.clone());
         self.state_issues(&after)
+    }
+}
+
+/// With a linear engine for patterns first. It has no lookaround and no references to groups.
+fn options() -> [ValidationOptions<'static>; 2] {
+    let stepping_back = PatternOptions::fancy_regex().backtrack_limit(MAX_BACKTRACKS);
+    [
+        jsonschema::options().with_pattern_options(PatternOptions::regex()),
+        jsonschema::options().with_pattern_options(stepping_back),
+    ]
+}
+
+fn too_complex(message: String) -> SchemaIssue {
+    SchemaIssue {
+        path: String::new(),
+        rule: "SCHEMA_TOO_COMPLEX".to_owned(),
+        message,
     }
 }
 
@@ -378,6 +410,114 @@ mod tests {
             let error = Schema::compile(&itself).unwrap_err();
             assert_eq!(error.rule(), "SCHEMA_TOO_COMPLEX", "{error}");
         }
+    }
+
+    /// The n-th element of the list is evaluated 2^n times: what a value costs is counted beforehand.
+    #[test]
+    fn a_small_value_that_multiplies_work_is_refused_beforehand() {
+        let branch =
+            |name: &str| json!({"properties": {"next": {"$ref": "#/$defs/node"}, name: {}}});
+        let schema = Schema::compile(&json!({
+            "$ref": "#/$defs/node",
+            "$defs": {"node": {"type": "object", "anyOf": [branch("a"), branch("b")]}},
+        }))
+        .unwrap();
+        let list = |length| (0..length).fold(json!(1), |next, _| json!({ "next": next }));
+        let issues = schema.issues(&list(99));
+        assert_eq!(issues[0].rule, "SCHEMA_TOO_COMPLEX", "{issues:?}");
+        assert!(!schema.is_light(&Json::of(&list(99))));
+        assert!(schema.is_light(&Json::of(&list(5))));
+        assert_ne!(schema.issues(&list(5))[0].rule, "SCHEMA_TOO_COMPLEX");
+    }
+
+    #[test]
+    fn texts_and_names_cost_what_their_patterns_do() {
+        let text = "ab".repeat(500_000);
+        let names: serde_json::Map<_, _> = (0..20_000)
+            .map(|n| (format!("{n}{}", "a".repeat(100)), json!(n)))
+            .collect();
+        let patterns: serde_json::Map<_, _> = (0..100)
+            .map(|n| (format!("(a|b)*a(a|b){{{n}}}x"), json!(true)))
+            .collect();
+        let strings = vec!["a".repeat(64); 50_000];
+        for (schema, value) in [
+            (json!({"pattern": "^(a|b)*a(a|b){4000}c$"}), json!(text)),
+            (
+                json!({"propertyNames": {"pattern": "(a|b){4000}c$"}}),
+                json!(names),
+            ),
+            (json!({ "patternProperties": patterns }), json!(names)),
+            (
+                json!({"items": {"pattern": "^(a|a)*\\1b$"}}),
+                json!(strings),
+            ),
+        ] {
+            let compiled = Schema::compile(&schema).unwrap();
+            let issues = compiled.issues(&value);
+            assert_eq!(issues[0].rule, "SCHEMA_TOO_COMPLEX", "{schema}: {issues:?}");
+        }
+        let slugs = Schema::compile(&json!({"items": {"pattern": "^[a-z0-9-]{1,64}$"}})).unwrap();
+        assert_eq!(
+            slugs.issues(&json!(vec!["a-slug-of-an-article"; 100_000])),
+            []
+        );
+    }
+
+    /// 10 MB of numbers would be 800 MB when they are parsed.
+    #[test]
+    fn a_value_of_too_many_values_is_not_parsed() {
+        let numbers = |count: usize| {
+            let text = format!("[{}1]", "1,".repeat(count - 1));
+            Json::parse_text(text).unwrap()
+        };
+        let schema = Schema::compile(&json!({"items": {"type": "integer"}})).unwrap();
+        let issues = schema.issues_of(&numbers(5_000_000));
+        assert_eq!(issues[0].rule, "SCHEMA_TOO_COMPLEX");
+        assert!(issues[0].message.contains("500000"), "{issues:?}");
+        assert_eq!(schema.issues_of(&numbers(499_000)), []);
+    }
+
+    /// Ordinary schemas, also those that refer to themselves, have a cost that does not depend on the
+    /// value.
+    #[test]
+    fn ordinary_schemas_are_light_for_small_values() {
+        for schema in [
+            json!({"type": "object", "required": ["a"], "additionalProperties": false,
+                "properties": {"a": {"type": "string"}, "b": {"items": {"type": "number"}}}}),
+            json!({"properties": {"name": {"type": "string"}, "children": {"items": {"$ref": "#"}}},
+                "additionalProperties": false}),
+            json!({"properties": {"mail": {"pattern": "^[^@]+@[^@]+$"}}}),
+        ] {
+            assert!(
+                Schema::compile(&schema).unwrap().is_light_for(4_000),
+                "{schema}"
+            );
+        }
+    }
+
+    /// Documents and syntax trees: each branch of a choice leads on, and the value says which one is
+    /// meant.
+    #[test]
+    fn choices_that_the_value_makes_do_not_multiply() {
+        let kinds = ["doc", "list", "item", "quote", "table", "row", "cell"];
+        let branch = |kind: &&str| {
+            json!({
+                "type": "object", "required": ["type"],
+                "properties": {"content": {"items": {"$ref": "#/$defs/node"}}, "type": {"const": kind}},
+            })
+        };
+        let branches: Vec<Value> = kinds.iter().map(branch).collect();
+        let schema = Schema::compile(&json!({
+            "$ref": "#/$defs/node", "$defs": {"node": {"anyOf": branches}},
+        }))
+        .unwrap();
+        let inner = json!({"type": "cell"});
+        let document = (0..40).fold(
+            inner,
+            |inner, n| json!({"content": [inner], "type": kinds[n % kinds.len()]}),
+        );
+        assert_eq!(schema.issues(&document), []);
+        assert!(schema.is_light(&Json::of(&document)));
     }
 
     /// A schema may refer to itself below a member or an element, however often.

@@ -10,6 +10,25 @@ pub(super) fn weight(pattern: &str) -> u64 {
     sequence(&mut pattern.chars().peekable(), 0)
 }
 
+/// What a pattern that may step back costs for each text: those that a linear engine matches cost
+/// nothing more.
+pub(super) fn steps_back(pattern: &str) -> u64 {
+    const STEPS: u64 = 4_000;
+    let mut escaped = false;
+    let refers = pattern.chars().any(|c| {
+        let refers = escaped && (c.is_ascii_digit() || c == 'k');
+        escaped = c == '\\' && !escaped;
+        refers
+    });
+    let looks_around = ["(?=", "(?!", "(?<=", "(?<!", "(?>"]
+        .iter()
+        .any(|group| pattern.contains(group));
+    match refers || looks_around {
+        true => STEPS,
+        false => 0,
+    }
+}
+
 fn sequence(chars: &mut Peekable<Chars<'_>>, depth: usize) -> u64 {
     if depth > MAX_DEPTH {
         return u64::MAX;
@@ -80,6 +99,18 @@ fn last_count(chars: &mut Peekable<Chars<'_>>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_patterns_that_may_step_back_cost_more_for_each_text() {
+        for (pattern, expected) in [
+            ("^[a-z]+$", false),
+            ("\\\\1", false),
+            ("(a)\\1", true),
+            ("(?!x)", true),
+        ] {
+            assert_eq!(steps_back(pattern) > 0, expected, "{pattern}");
+        }
+    }
 
     #[test]
     fn repetitions_multiply_where_they_nest() {

@@ -486,3 +486,62 @@ fn a_failure_is_wrapped_only_so_deep() {
         r#"{"dropped":"details nested deeper than 80 levels"}"#
     );
 }
+
+/// 10,000 events of a megabyte would be 10 GB.
+#[test]
+fn the_events_that_wait_for_a_join_share_a_limit() {
+    let flow = json!({"limits": {"maxStateBytes": 40}, "steps": {
+        "a": {},
+        "both": {"join": "all", "subscriptions": [{"eventKind": "x"}, {"eventKind": "y"}]},
+    }});
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+        begin a
+          step.started a
+        emit x "12345678901234567890" both
+          x
+          step.joined x
+        emit x "12345678901234567890" both
+          x
+          step.joined x
+          step.cancelled a by system
+          flow.failed STATE_TOO_LARGE
+        "#,
+    );
+}
+
+/// Everything that was done is undone, also what made it too much.
+#[test]
+fn the_results_that_compensations_are_given_share_a_limit() {
+    let flow = json!({"limits": {"maxStateBytes": 40}, "steps": {
+        "pay": {"compensation": {"step": "refund"}, "transitions": {"onSuccess": "pay"}},
+        "refund": {},
+    }});
+    check(
+        flow,
+        r#"
+        start
+          flow.started
+        run pay "12345678901234567890"
+          step.started pay
+          step.completed pay "12345678901234567890" -> pay
+        run pay#2 "12345678901234567890"
+          step.started pay#2
+          step.completed pay#2 "12345678901234567890" -> pay
+          step.cancelled pay#3/0 by system
+          flow.compensating STATE_TOO_LARGE
+          step.entered refund/0 undoes pay#2
+        run refund
+          step.started refund
+          step.completed refund
+          step.entered refund#2/0 undoes pay
+        run refund#2
+          step.started refund#2
+          step.completed refund#2
+          flow.failed STATE_TOO_LARGE
+        "#,
+    );
+}

@@ -20,6 +20,10 @@ pub struct Backup {
     /// Megabytes a second that are copied at most; 0 for no limit.
     #[arg(long, value_name = "MB", default_value_t = 100)]
     rate: u64,
+    /// Megabytes by which the server's log may grow meanwhile; the backup is given up then. 0 for no
+    /// limit. When half of it is reached --rate does not hold any more.
+    #[arg(long, value_name = "MB", default_value_t = 1_000)]
+    max_log: u64,
     /// Replace the file if it is there.
     #[arg(long)]
     force: bool,
@@ -37,8 +41,12 @@ impl Backup {
                 .next("riverrun backup --force, or another name"));
         }
         let mut progress = Progress::new();
-        let rate = (self.rate > 0).then(|| self.rate.saturating_mul(1_000_000));
-        let bytes = riverrun_store_sqlite::backup(&folder, &self.file, rate, &mut |done, total| {
+        let bytes_of = |mb: u64| (mb > 0).then(|| mb.saturating_mul(1_000_000));
+        let pace = riverrun_store_sqlite::Pace {
+            rate: bytes_of(self.rate),
+            max_log_bytes: bytes_of(self.max_log),
+        };
+        let bytes = riverrun_store_sqlite::backup(&folder, &self.file, pace, &mut |done, total| {
             progress.show("copying", done, total);
         });
         drop(progress);

@@ -175,7 +175,9 @@ impl Driver {
         let plan = &self.flow.plan;
         let schema = plan.state_schema.as_ref();
         let work = schema.map_or(Work::Short, |schema| {
-            Work::on_schema(schema, state.state.bytes())
+            let brought = input.value_bytes().unwrap_or(plan.limits.max_value_bytes);
+            let bytes = state.state.bytes() + state.scope_bytes + brought;
+            Work::on_schema_bytes(schema, bytes)
         });
         let decision = compute(work, || decide(plan, state, &self.run, input, now));
         let from = self.pending.events.len() + told;

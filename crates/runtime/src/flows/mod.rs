@@ -20,6 +20,7 @@ use riverrun_store::{
     Append, Change, Commit, Error as StoreError, Expect, FlowRecord, Store, Writer,
 };
 use riverrun_types::{Draft, EventType, Flow, Json, Millis, Name, StreamName, event::EventContext};
+use serde::{Deserialize, Deserializer, de::IgnoredAny};
 use serde_json::{Value, json};
 
 use crate::{
@@ -50,6 +51,33 @@ pub struct FlowEntry {
     pub definition: Json,
     pub created_ms: Millis,
     compiled: Arc<OnceLock<Arc<Compiled>>>,
+    summary: Arc<OnceLock<FlowSummary>>,
+}
+
+/// The parts of a definition that lists show.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct FlowSummary {
+    pub name: Option<Value>,
+    pub description: Option<Value>,
+    pub tags: Option<Value>,
+    #[serde(deserialize_with = "count_members")]
+    pub steps: usize,
+}
+
+impl FlowEntry {
+    /// What lists show of the definition. It is read once.
+    pub fn summary(&self) -> &FlowSummary {
+        self.summary.get_or_init(|| {
+            let work = Work::on_text(self.definition.bytes());
+            compute(work, || self.definition.read().unwrap_or_default())
+        })
+    }
+}
+
+fn count_members<'de, D: Deserializer<'de>>(input: D) -> std::result::Result<usize, D::Error> {
+    let members = HashMap::<String, IgnoredAny>::deserialize(input)?;
+    Ok(members.len())
 }
 
 /// What a registration did.
@@ -143,6 +171,7 @@ impl Flows {
             definition,
             created_ms,
             compiled: Arc::default(),
+            summary: Arc::default(),
         };
         self.known.write().insert(id, version, entry);
     }

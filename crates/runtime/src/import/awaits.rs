@@ -8,7 +8,6 @@
 use std::collections::HashMap;
 
 use riverrun_engine::{AwaitFor, Awaiting, Fact, RunState, Visit, VisitKey, Wait};
-use riverrun_expr::Expr;
 use riverrun_store::{
     AwaitFilter, AwaitRecord, AwaitState, Awaited, Change, Fire, Matcher, NewAwait, NewRun,
 };
@@ -18,7 +17,7 @@ use serde_json::json;
 
 use super::{MAX_AHEAD_MS, bad, present};
 use crate::{
-    Error, Result, Runtime,
+    Error, Result, Runtime, compile_expr,
     steps::{Door, Filter, register, trigger_event},
 };
 
@@ -361,6 +360,6 @@ fn matcher(equal: Vec<(Path, Json)>, filter: Option<Json>) -> std::result::Resul
         });
     };
     let source = filter.read::<Filter>().map_err(|error| error.to_string())?;
-    Expr::compile(&source.source).map_err(|error| error.to_string())?;
+    compile_expr(&source.source).map_err(|error| error.to_string())?;
     Ok(Matcher::Filter { equal, filter })
 }

@@ -1,7 +1,7 @@
 //! What visits wait for: registered with the commit that suspends them, settled when it has come.
 
 use riverrun_engine::{AwaitFor, Awaiting, How, Input, Operation, Over, VisitKey, Wait};
-use riverrun_expr::{Arg, Expr};
+use riverrun_expr::Arg;
 use riverrun_protocol::Suspended;
 use riverrun_store::{AwaitRecord, AwaitState, Awaited, Change, Matcher, NewAwait};
 use riverrun_types::{
@@ -11,7 +11,7 @@ use riverrun_types::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{Result, drive::Driver};
+use crate::{Result, compile_expr, drive::Driver};
 
 /// What only an expression can tell of an event, with what the expression sees beside it.
 #[derive(Serialize, Deserialize)]
@@ -157,7 +157,7 @@ pub(super) fn matcher(
             false => Matcher::Equal(equal),
         });
     };
-    let expr = Expr::compile(source).map_err(|error| error.to_string())?;
+    let expr = compile_expr(source).map_err(|error| error.to_string())?;
     if let Some((keys, other)) = expr.equality("event") {
         let (nothing, input) = (Json::null(), ctx.get("input").unwrap_or_else(Json::null));
         let args = [

@@ -1,13 +1,13 @@
 //! What definitions say that visits wait for: before their handlers, and how long after them.
 
 use riverrun_engine::{AwaitFor, Awaiting, Failure, Input, Template, Visit, VisitKey, is_function};
-use riverrun_expr::{Arg, Expr};
+use riverrun_expr::Arg;
 use riverrun_store::{Awaited, NewAwait};
 use riverrun_types::{Await, AwaitType, Delay, Json, Millis, Name, Path, time::MAX_WAIT_MS};
 use serde_json::{Value, json};
 
 use super::awaits::{Door, check_lookback, condition, fresh_id, matcher};
-use crate::{Runtime, drive::Driver};
+use crate::{Runtime, compile_expr, drive::Driver};
 
 impl Driver {
     /// Registers what the definitions of visits say that they wait for. Says whether there were
@@ -93,7 +93,7 @@ impl Driver {
         let limit = self.flow.plan.limits.max_value_bytes;
         let shown = match payload {
             Value::String(source) if is_function(source) => {
-                let expr = Expr::compile(source).map_err(|error| error.to_string())?;
+                let expr = compile_expr(source).map_err(|error| error.to_string())?;
                 let ctx = self.seen(input);
                 let args = [Arg::new("ctx", ctx.as_str())];
                 let found = self.runtime.evaluate(&expr, &args).await;
@@ -217,7 +217,7 @@ impl Runtime {
         let Delay::Text(source) = delay else {
             return Err(format!("{delay:?} is longer than ten years"));
         };
-        let expr = Expr::compile(source).map_err(|error| error.to_string())?;
+        let expr = compile_expr(source).map_err(|error| error.to_string())?;
         let args = [Arg::new("result", result.as_str())];
         let found = self.evaluate(&expr, &args).await;
         let found = found.map_err(|error| error.to_string())?;

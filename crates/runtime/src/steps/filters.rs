@@ -16,7 +16,7 @@ use super::{
     awaits::Filter,
     rules::{evaluate, is_true},
 };
-use crate::{Error, Result, Runtime, streams::Guard};
+use crate::{Error, Result, Runtime, compile_expr, streams::Guard};
 
 /// Candidates that are looked at at a time.
 const BATCH: usize = 100;
@@ -131,7 +131,7 @@ impl Runtime {
         let expr = match compiled.get(&filter.source) {
             Some(expr) => expr,
             None => {
-                let expr = Expr::compile(&filter.source).map_err(|error| error.to_string())?;
+                let expr = compile_expr(&filter.source).map_err(|error| error.to_string())?;
                 compiled.insert(filter.source, expr.clone());
                 expr
             }

@@ -16,9 +16,9 @@ use super::{
     room::Room,
 };
 use crate::{
-    Compiled, Error, Runtime, Work,
+    Compiled, Error, Runtime,
     cache::Known,
-    compute,
+    schema_issues,
     work::{Process, Tried},
 };
 
@@ -121,8 +121,7 @@ impl Runtime {
             None => Json::null(),
         };
         if let Some(schema) = &process.config.input_schema {
-            let work = Work::on_schema(schema, input.bytes());
-            let issues = compute(work, || schema.issues(&input.value()));
+            let issues = schema_issues(schema, &input);
             if let Some(first) = issues.first() {
                 let message = format!("the input breaks the process's schema{}", first.told());
                 let error = WorkError::new("INPUT_INVALID", message).permanent();

@@ -20,7 +20,7 @@ use super::{
     record,
     request::KeptOptions,
 };
-use crate::{Runtime, Work, compute};
+use crate::{Runtime, schema_issues};
 
 /// How long a handler that was told to stop may take before it is given up. Providers stop it by
 /// force earlier than that.
@@ -407,8 +407,7 @@ pub(crate) fn checked(
 ) -> Result<Json, WorkError> {
     let result = outcome?;
     if let Some(schema) = &process.config.output_schema {
-        let work = Work::on_schema(schema, result.bytes());
-        let issues = compute(work, || schema.issues(&result.value()));
+        let issues = schema_issues(schema, &result);
         if let Some(first) = issues.first() {
             let message = format!("the result breaks the output schema{}", first.told());
             let error = WorkError::new("OUTPUT_INVALID", message).permanent();

@@ -25,7 +25,7 @@ use super::{
     record,
     request::KeptOptions,
 };
-use crate::{Runtime, Work, compute};
+use crate::{Runtime, schema_issues};
 
 /// Bytes of frames that may wait for somebody who hears them; further ones are missed.
 const MAX_WAITING_BYTES: usize = 1 << 20;
@@ -367,8 +367,7 @@ fn check_input(process: &Process, input: &Json) -> Result<(), WorkError> {
     let Some(schema) = &process.config.input_schema else {
         return Ok(());
     };
-    let work = Work::on_schema(schema, input.bytes());
-    let issues = compute(work, || schema.issues(&input.value()));
+    let issues = schema_issues(schema, input);
     let Some(first) = issues.first() else {
         return Ok(());
     };

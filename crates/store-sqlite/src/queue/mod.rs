@@ -16,7 +16,7 @@ mod unique;
 use foldhash::HashMap;
 use riverrun_store::{Error, JobState};
 use riverrun_types::{Millis, Name};
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Row, params};
 
 pub(crate) use add::{add, judge as judge_add};
 pub(crate) use claim::{claim, keep, lease, reclaim, stalled};
@@ -89,6 +89,25 @@ impl Queue {
             .unwrap_or_default()
     }
 
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let mut counts = [0; 6];
+        for (at, count) in counts.iter_mut().enumerate() {
+            *count = row.get(3 + at)?;
+        }
+        Ok(Self {
+            no: row.get(0)?,
+            paused: row.get(2)?,
+            counts,
+            parked: row.get(14)?,
+            keyed: row.get(9)?,
+            turn: row.get(10)?,
+            own_turn: row.get(11)?,
+            rate_from_ms: row.get(12)?,
+            rate_count: row.get(13)?,
+            is_changed: false,
+        })
+    }
+
     /// A job came (from nowhere), moved or went (to nowhere).
     fn shift(&mut self, from: Option<i64>, to: Option<i64>) {
         let mut add = |state: Option<i64>, n: i64| {
@@ -123,25 +142,22 @@ impl Queues {
         )?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            let mut counts = [0; 6];
-            for (at, count) in counts.iter_mut().enumerate() {
-                *count = row.get(3 + at)?;
-            }
-            let queue = Queue {
-                no: row.get(0)?,
-                paused: row.get(2)?,
-                counts,
-                parked: row.get(14)?,
-                keyed: row.get(9)?,
-                turn: row.get(10)?,
-                own_turn: row.get(11)?,
-                rate_from_ms: row.get(12)?,
-                rate_count: row.get(13)?,
-                is_changed: false,
+            let no = row.get(0)?;
+            let queue = Queue::read(row).unwrap_or_else(|error| {
+                tracing::error!(queue = no, %error, "the row of a queue is damaged; it counts anew");
+                Queue {
+                    no,
+                    ..Queue::default()
+                }
+            });
+            match row.get::<_, String>(1) {
+                Ok(name) => known.numbers.insert(Name::from(name), no),
+                Err(error) => {
+                    tracing::error!(queue = no, %error, "the name of a queue is damaged; it is left out");
+                    None
+                }
             };
-            let name: String = row.get(1)?;
-            known.numbers.insert(Name::from(name), queue.no);
-            known.queues.insert(queue.no, queue);
+            known.queues.insert(no, queue);
         }
         Ok(known)
     }

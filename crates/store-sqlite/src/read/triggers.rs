@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension, Params};
 use super::{View, lists::MAX_PAGE};
 use crate::{
     columns::{Payloads, json},
-    error::{corrupt, translate},
+    error::translate,
 };
 
 const COLUMNS: &str = "id, version, kind, enabled, definition, created_ms, updated_ms, due_ms,
@@ -32,13 +32,10 @@ pub(crate) fn list_triggers(
 ) -> Result<Page<TriggerRecord>> {
     let limit = limit.clamp(1, MAX_PAGE);
     let which = "id > ?1 AND removed_ms IS NULL ORDER BY id LIMIT ?2";
-    let mut items = whole(select(
-        view,
-        which,
-        (cursor.unwrap_or_default(), limit + 1),
-    )?)?;
-    let more = items.len() > limit;
-    items.truncate(limit);
+    let mut found = select(view, which, (cursor.unwrap_or_default(), limit + 1))?;
+    let more = found.len() > limit;
+    found.truncate(limit);
+    let items = whole(found)?;
     let next = items
         .last()
         .filter(|_| more)
@@ -58,7 +55,7 @@ pub(crate) fn due_triggers(view: View<'_>, now_ms: Millis, limit: usize) -> Resu
     Ok(DueTriggers { due, next_ms })
 }
 
-/// Leaves out what is damaged: others are to be fired.
+/// Leaves out rows that cannot be read at all: others are to be fired.
 fn whole(found: Vec<Result<TriggerRecord>>) -> Result<Vec<TriggerRecord>> {
     let whole = found.into_iter().filter(|found| match found {
         Err(error @ Error::Corrupt(_)) => {
@@ -110,14 +107,11 @@ fn record(row: &rusqlite::Row<'_>) -> Result<TriggerRecord> {
     let mut record: TriggerRecord = read().map_err(translate)?;
     let mut payloads = Payloads::of(row);
     record.stats.last_error = payloads.json(14, "the last error")?;
-    let damaged = |error| {
-        corrupt(format_args!(
-            "the definition of trigger {}: {error}",
-            record.id
-        ))
-    };
-    let definition = row.get(4).map_err(translate).and_then(json);
-    record.definition = definition.map_err(damaged)?;
     record.stats.last_error = payloads.damage().or(record.stats.last_error);
+    record.definition = match row.get(4).map_err(translate).and_then(json) {
+        // It starts nothing, and can be listed, replaced and removed.
+        Err(error @ Error::Corrupt(_)) => TriggerRecord::damaged(&record.id, &record.kind, &error),
+        definition => definition?,
+    };
     Ok(record)
 }

@@ -55,6 +55,31 @@ pub(super) fn is_deeper(text: &str, levels: usize) -> bool {
     false
 }
 
+/// Whether the text holds more values and names of members than a number.
+pub(super) fn has_more_values(text: &str, most: usize) -> bool {
+    let bytes = text.as_bytes();
+    let separates = |byte: &u8| matches!(byte, b'[' | b'{' | b',' | b':');
+    // The value itself, and one for each of these; without a branch, as above.
+    let all = bytes.iter().map(|byte| usize::from(separates(byte)));
+    if all.sum::<usize>() < most {
+        return false;
+    }
+    let (mut count, mut in_text, mut escaped) = (1_usize, false, false);
+    for byte in bytes {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => in_text = !in_text,
+            byte if !in_text && separates(byte) => count += 1,
+            _ => {}
+        }
+        if count > most {
+            return true;
+        }
+    }
+    false
+}
+
 /// Whether the text may hold half a character or a number beyond all machines. Never false where
 /// it does; seldom true where it does not.
 fn is_suspicious(bytes: &[u8]) -> bool {

@@ -88,6 +88,12 @@ impl Json {
         check::is_deeper(self.as_str(), levels)
     }
 
+    /// Whether it holds more values and names of members than a number. What it looks like may be a
+    /// few more than there are: empty arrays and objects count twice.
+    pub fn has_more_values(&self, most: usize) -> bool {
+        check::has_more_values(self.as_str(), most)
+    }
+
     /// The parsed form. A number beyond 64 bits is rounded.
     pub fn value(&self) -> Value {
         serde_json::from_str(self.as_str()).unwrap_or(Value::Null)
@@ -430,6 +436,19 @@ mod tests {
         assert_eq!(json("[1, [2, 3], {}]").count_items(), Some(3));
         assert_eq!(json("{}").count_items(), None);
         assert_eq!(json("[1, [2, 3]]").raw_items().unwrap()[1].get(), "[2, 3]");
+    }
+
+    #[test]
+    fn values_and_names_are_counted_in_the_text() {
+        for (text, count) in [
+            ("1", 1),
+            ("[1, 2, 3]", 4),
+            (r#"{"a": 1, "b,[": ["x,y\",{"]}"#, 6),
+            (r#""[,:{""#, 1),
+        ] {
+            assert!(json(text).has_more_values(count - 1), "{text}");
+            assert!(!json(text).has_more_values(count), "{text}");
+        }
     }
 
     #[test]

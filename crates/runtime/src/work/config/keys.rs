@@ -8,6 +8,7 @@ use super::{
     ConfigIssue,
     written::{Function, Written},
 };
+use crate::compile_expr;
 
 /// How a job gets its idempotency key.
 pub struct Idempotency {
@@ -40,7 +41,7 @@ pub(super) struct Keys {
 impl Keys {
     pub fn read(written: &Written, issues: &mut Vec<ConfigIssue>) -> Self {
         let mut expr = |path: &str, function: &Function| {
-            let compiled = Expr::compile(function.source());
+            let compiled = compile_expr(function.source());
             compiled
                 .map_err(|error| issues.push(ConfigIssue::new(path, error.to_string())))
                 .ok()

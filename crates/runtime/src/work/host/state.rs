@@ -10,7 +10,7 @@ use super::{
     JobHost,
     params::{BatchParams, KeyParams, params},
 };
-use crate::{Work, compute, work::record};
+use crate::{compute::state_issues, work::record};
 
 /// How often a conditional write is judged again because the stream moved.
 const TRIES: usize = 20;
@@ -171,10 +171,9 @@ impl JobHost {
     /// What is wrong with a state that was not wrong before.
     fn breaks(&self, before: &State, after: &State) -> Option<Vec<SchemaIssue>> {
         let schema = self.process.config.state_schema.as_ref()?;
-        let work = Work::on_schema(schema, before.bytes() + after.bytes());
-        let mut issues = compute(work, || schema.state_issues(after));
+        let mut issues = state_issues(schema, after);
         if !issues.is_empty() {
-            let known = compute(work, || schema.state_issues(before));
+            let known = state_issues(schema, before);
             issues.retain(|issue| !known.contains(issue));
         }
         (!issues.is_empty()).then_some(issues)

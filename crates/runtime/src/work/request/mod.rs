@@ -14,7 +14,7 @@ use riverrun_types::{Json, Millis, Name, RunId, time};
 use serde::{Deserialize, Deserializer, de::Error as _};
 
 use super::{config::OnFail, process::Process};
-use crate::{Error, Result, Runtime, Work, compute};
+use crate::{Error, Result, Runtime, schema_issues};
 use check::{check, check_window};
 use kept::kept;
 use pace::{debounce, fallback};
@@ -161,8 +161,7 @@ impl Runtime {
         } = request;
         let data = data.unwrap_or_else(Json::null);
         if let Some(schema) = process.and_then(|process| process.config.input_schema.as_ref()) {
-            let work = Work::on_schema(schema, data.bytes());
-            let issues = compute(work, || schema.issues(&data.value()));
+            let issues = schema_issues(schema, &data);
             if !issues.is_empty() {
                 return Err(Error::InputInvalid(issues));
             }
