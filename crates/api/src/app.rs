@@ -103,7 +103,8 @@ impl Api {
     pub fn document(&self) -> Bytes {
         let make = || {
             let max_wait = self.options().max_wait.as_millis();
-            let document = document(u64::try_from(max_wait).unwrap_or(u64::MAX));
+            let max_wait = u64::try_from(max_wait).unwrap_or(u64::MAX);
+            let document = document(max_wait, self.namespace().as_str());
             Bytes::from(serde_json::to_vec(&document).unwrap_or_default())
         };
         self.inner.document.get_or_init(make).clone()

@@ -10,7 +10,10 @@ use axum::{
 use bytes::Bytes;
 use riverrun_protocol::{CancelReason, Frame, FrameParams, WorkError};
 use riverrun_runtime::{CallRequest, Cancellation, ProcessConfig};
-use riverrun_types::{Json, Name, RunId, time::Iso};
+use riverrun_types::{
+    Json, Name, RunId,
+    time::{Iso, MAX_WAIT_MS},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -105,6 +108,12 @@ pub(crate) fn request(body: ExecuteBody) -> Result<(RunId, CallRequest, bool), A
     if body.process.is_empty() {
         let message = "process: is missing; it names the process that is called";
         return Err(ApiError::new("BAD_REQUEST", message).details(json!({ "field": "process" })));
+    }
+    if let Some(ms) = body.timeout_ms
+        && !(1..=MAX_WAIT_MS.unsigned_abs()).contains(&ms)
+    {
+        let message = "timeoutMs: must be from 1 ms to ten years";
+        return Err(ApiError::new("BAD_REQUEST", message).details(json!({ "field": "timeoutMs" })));
     }
     let id = match &body.call_id {
         None => RunId::fresh(),

@@ -45,7 +45,7 @@ pub(crate) struct Opened {
 /// `/api/triggers/{id}/fire`, with its body and its answers.
 #[utoipa::path(post, path = "/api/triggers/{id}", tag = "triggers",
     params(("id" = String, Path, description = "The trigger's id, which nobody can guess")),
-    request_body(content = Object, description = "Any JSON, or nothing"),
+    request_body(content = serde_json::Value, description = "Any JSON, or nothing"),
     responses(
         (status = 200, description = "On disk: the step goes on", body = Opened),
         (status = 201, description = "It is a trigger's: a run was started", body = schemas::StartedRun),
@@ -66,7 +66,7 @@ pub(crate) async fn open_door(
         Err(error) if error.code() == "AWAIT_NOT_FOUND" && api.triggers().is_kept(&id) => {
             let wanted = match body.iter().all(u8::is_ascii_whitespace) {
                 true => FireBody::default(),
-                false => read_object(&body)?,
+                false => read_object(&body).map_err(not_of_a_trigger)?,
             };
             started_answer(fire(&api, &id, request_id, wanted).await?)
         }
@@ -74,10 +74,18 @@ pub(crate) async fn open_door(
     }
 }
 
+/// A body that a step could have been given, and a trigger cannot.
+fn not_of_a_trigger(error: ApiError) -> ApiError {
+    match error.code() {
+        "BAD_REQUEST" => error.with_code("UNPROCESSABLE"),
+        _ => error,
+    }
+}
+
 /// Let a step go on, under the name that the specification has
 #[utoipa::path(post, path = "/api/flows/triggers/{id}", tag = "triggers",
     params(("id" = String, Path, description = "The trigger's id, which nobody can guess")),
-    request_body(content = Object, description = "Any JSON, or nothing"),
+    request_body(content = serde_json::Value, description = "Any JSON, or nothing"),
     responses((status = 200, description = "On disk: the step goes on", body = Opened)))]
 pub(crate) async fn open_door_of_flow(
     api: State<Api>,

@@ -91,10 +91,10 @@ async fn page(
     query: EventsQuery,
 ) -> Result<Items<Event>, ApiError> {
     let store = api.runtime().store();
-    let from = match query.cursor.or(query.from) {
+    let [given, same] = [&query.cursor, &query.from].map(|text| text.as_deref().map(cursor));
+    let from = match given.transpose()?.or(same.transpose()?) {
         None => None,
-        Some(text) => {
-            let id = cursor(&text)?;
+        Some(id) => {
             let seen = store.locate(stream, Place::Event(id)).await?;
             Some(match query.direction {
                 Direction::Forward => seen,
@@ -320,6 +320,9 @@ pub(crate) async fn get_stream(
     Query(query): Query<ViewQuery>,
 ) -> Answer {
     let stream = stream_of(&api, &kind, &id).await?;
+    if let Some(text) = &query.cursor {
+        cursor(text)?;
+    }
     if let Some(run) = stream.run() {
         return ok(&api.runtime().run(&run).await?);
     }
@@ -383,7 +386,7 @@ struct StreamView<'a> {
     params(("type" = String, Path, description = "`flow`, `trigger`, `webhook` …"),
         ("id" = String, Path, description = "The stream's id; a run's for `flow`"),
         ("idempotency-key" = Option<String>, Header, description = "The same key again, for the same stream, stores nothing and answers with the first events")),
-    request_body(content = schemas::NewEvent, description = "An event, or a list of events"),
+    request_body(content = schemas::NewEvents, description = "An event, or a list of events"),
     responses(
         (status = 200, description = "They were stored before under this key; the first ones", body = Appended),
         (status = 201, description = "On disk", body = Appended),
@@ -441,7 +444,7 @@ impl Destination {
         match streams.iter().all(|other| *other == first) {
             true => Ok(first),
             false => Err(ApiError::new(
-                "BAD_REQUEST",
+                "UNPROCESSABLE",
                 "stream: give one of stream and runId (or flow and subject), or several for the same run",
             )),
         }

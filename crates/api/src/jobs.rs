@@ -145,7 +145,7 @@ pub(crate) async fn list_jobs(State(api): State<Api>, Query(query): Query<JobLis
     if query.names_queues() {
         let message = "status, stalled and flow are about the jobs of runs; \
                        queue, state, tag, tags, name and key about those of queues";
-        return Err(ApiError::new("BAD_QUERY", message));
+        return Err(ApiError::new("UNPROCESSABLE", message));
     }
     let open = || {
         RunStatus::ALL

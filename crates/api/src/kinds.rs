@@ -94,8 +94,8 @@ pub(crate) async fn events_of_kind(
         let events = api.runtime().on_kind(&query.kind, begin).await?;
         return Ok(live(&api, events, leave));
     }
-    let from = query.cursor.as_deref().or(query.from.as_deref());
-    let after = match begin(from, Begin::Start)? {
+    let from = begin(query.from.as_deref(), Begin::Start)?;
+    let after = match begin(query.cursor.as_deref(), from)? {
         Begin::Start => 0,
         Begin::After(no) => no,
         Begin::End => api.runtime().store().log_end().await?,

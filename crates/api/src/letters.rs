@@ -6,7 +6,7 @@ use axum::{extract::State, http::StatusCode};
 use riverrun_runtime::Redrive;
 use riverrun_store::{JobFilter, JobState, Wanted};
 use riverrun_types::{Millis, Name, time};
-use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
+use serde::{Deserialize, Serialize};
 use utoipa::IntoParams;
 
 use crate::{
@@ -28,11 +28,11 @@ pub(crate) struct LetterFilter {
     key: Option<String>,
     tag: Option<String>,
     /// Ended at or before this time, as ISO 8601 or milliseconds.
-    #[serde(deserialize_with = "moment")]
+    #[serde(deserialize_with = "time::moment")]
     #[schema(value_type = Option<String>)]
     before: Option<Millis>,
     /// Ended at or after this time.
-    #[serde(deserialize_with = "moment")]
+    #[serde(deserialize_with = "time::moment")]
     #[schema(value_type = Option<String>)]
     after: Option<Millis>,
 }
@@ -50,25 +50,6 @@ impl LetterFilter {
     }
 }
 
-fn moment<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Millis>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(
-        untagged,
-        expecting = "must be a time: ISO 8601 or milliseconds since 1970"
-    )]
-    enum Moment {
-        Ms(Millis),
-        Text(String),
-    }
-    match Option::<Moment>::deserialize(from)? {
-        None => Ok(None),
-        Some(Moment::Ms(ms)) => Ok(Some(ms)),
-        Some(Moment::Text(text)) => time::parse(&text).map(Some).ok_or_else(|| {
-            D::Error::custom("before and after are times: ISO 8601 or milliseconds since 1970")
-        }),
-    }
-}
-
 /// Which dead letters: those that have all that is named.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -83,11 +64,11 @@ pub(crate) struct LettersQuery {
     /// Only jobs with this tag.
     tag: Option<String>,
     /// Only jobs that failed at or before this time, as ISO 8601 or milliseconds.
-    #[serde(default, deserialize_with = "moment")]
+    #[serde(default, deserialize_with = "time::moment")]
     #[param(value_type = Option<String>)]
     before: Option<Millis>,
     /// Only jobs that failed at or after this time.
-    #[serde(default, deserialize_with = "moment")]
+    #[serde(default, deserialize_with = "time::moment")]
     #[param(value_type = Option<String>)]
     after: Option<Millis>,
     /// Rows a page, 1 to 1,000. Default 50.
@@ -202,6 +183,7 @@ pub(crate) async fn purge(
     Segments(name): Segments<String>,
     Body(mut body): Body<CleanBody>,
 ) -> Answer {
+    body.check()?;
     body.state = JobState::Failed;
     remove(&api, &name, body).await
 }

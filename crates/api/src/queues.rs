@@ -193,11 +193,15 @@ impl AddBody {
             jobs,
             is_given,
         } = self;
-        let bad = |message: &str| Err(ApiError::new("BAD_REQUEST", message));
         match jobs {
-            _ if !is_given => bad("there is no body: send {} for a job without data"),
+            _ if !is_given => {
+                let message = "there is no body: send {} for a job without data";
+                Err(ApiError::new("BAD_REQUEST", message))
+            }
             Some(_) if name.is_some() || data.is_some() || options.is_some() => {
-                bad("jobs: give each of them its own name, data and options, and none beside them")
+                let message =
+                    "jobs: give each of them its own name, data and options, and none beside them";
+                Err(ApiError::new("UNPROCESSABLE", message))
             }
             Some(jobs) => Ok(jobs),
             None => Ok(vec![JobRequest {
@@ -423,6 +427,16 @@ pub(crate) struct CleanBody {
     filter: Option<LetterFilter>,
 }
 
+impl CleanBody {
+    pub(crate) fn check(&self) -> Result<(), ApiError> {
+        if self.state.is_ended() {
+            return Ok(());
+        }
+        let message = "state: completed, failed or cancelled; drain removes what waits";
+        Err(ApiError::new("BAD_REQUEST", message))
+    }
+}
+
 impl Default for CleanBody {
     fn default() -> Self {
         Self {
@@ -446,10 +460,7 @@ pub(crate) async fn clean_queue(
     Segments(name): Segments<String>,
     Body(body): Body<CleanBody>,
 ) -> Answer {
-    if !body.state.is_ended() {
-        let message = "state: completed, failed or cancelled; drain removes what waits";
-        return Err(ApiError::new("BAD_REQUEST", message));
-    }
+    body.check()?;
     remove(&api, &name, body).await
 }
 

@@ -59,7 +59,6 @@ pub(crate) async fn start_run(
 }
 
 impl WaitQuery {
-    /// Answers for a run that was started: at once, or when it has ended.
     /// Refuses to wait longer than the server lets anybody wait. Before anything is started.
     pub fn check(&self, api: &Api) -> Result<(), ApiError> {
         let max = api.options().max_wait;
@@ -73,6 +72,7 @@ impl WaitQuery {
         }
     }
 
+    /// Answers for a run that was started: at once, or when it has ended.
     pub async fn answer(self, api: &Api, started: Started) -> Answer {
         match self.wait {
             // What had ended when it became durable needs no look.
@@ -160,7 +160,7 @@ pub(crate) fn idempotency_key(
     })?;
     match in_body {
         Some(key) if key != given => Err(ApiError::new(
-            "BAD_REQUEST",
+            "UNPROCESSABLE",
             "idempotencyKey: the body and the header Idempotency-Key differ",
         )),
         _ => Ok(Some(given.to_owned())),

@@ -3,7 +3,7 @@
 use axum::{Extension, extract::State, http::StatusCode};
 use riverrun_runtime::Started;
 use riverrun_triggers::{Backfill, Backfilled, Kind, Made, ManualFire, Put};
-use riverrun_types::{Json, Millis, RunId, time::Iso};
+use riverrun_types::{Millis, RunId, time::Iso};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::IntoParams;
@@ -109,7 +109,7 @@ pub(crate) async fn get_trigger(State(api): State<Api>, Segments(id): Segments<S
 /// in that version.
 #[utoipa::path(patch, path = "/api/triggers/{id}", tag = "triggers",
     params(("id" = String, Path, description = "The trigger's id")),
-    request_body(content((schemas::NewTrigger = "application/json"), (schemas::NewTrigger = "application/yaml"))),
+    request_body(content((schemas::ChangedTrigger = "application/json"), (schemas::ChangedTrigger = "application/yaml"))),
     responses(
         (status = 200, description = "As it is now", body = schemas::Trigger),
         (status = 404, description = "TRIGGER_NOT_FOUND", body = schemas::Failure),
@@ -309,10 +309,15 @@ pub(crate) async fn backfill_schedule(
     Segments(id): Segments<String>,
     Body(body): Body<BackfillBody>,
 ) -> Answer {
+    let limit = body.limit.unwrap_or(100);
+    if !(1..=Backfill::MAX_TIMES).contains(&limit) {
+        let message = format!("limit: {limit} is not from 1 to {}", Backfill::MAX_TIMES);
+        return Err(ApiError::new("BAD_REQUEST", message).details(json!({ "field": "limit" })));
+    }
     let wanted = Backfill {
-        from_ms: moment("from", body.from.as_ref())?,
-        until_ms: moment("to", body.to.as_ref())?,
-        limit: body.limit.unwrap_or(100),
+        from_ms: moment("from", body.from)?,
+        until_ms: moment("to", body.to)?,
+        limit,
         forgotten: body.forgotten.unwrap_or(false),
     };
     let (done, next) = api.triggers().backfill(&id, wanted).await?;
@@ -327,11 +332,11 @@ pub(crate) async fn backfill_schedule(
     })
 }
 
-fn moment(field: &str, value: Option<&Json>) -> Result<Millis, ApiError> {
-    let found = value.and_then(|value| riverrun_types::time::parse(&value.as_text()));
-    found.ok_or_else(|| {
-        let message =
-            format!("{field}: give ISO 8601 (2026-01-31T12:00:00Z) or milliseconds since 1970");
+fn moment(field: &str, given: Option<Millis>) -> Result<Millis, ApiError> {
+    given.ok_or_else(|| {
+        let message = format!(
+            "{field}: is missing; give ISO 8601 (2026-01-31T12:00:00Z) or milliseconds since 1970"
+        );
         ApiError::new("BAD_REQUEST", message).details(json!({ "field": field }))
     })
 }

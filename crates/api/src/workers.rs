@@ -180,6 +180,7 @@ pub(crate) async fn list_workers(State(api): State<Api>) -> Answer {
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct DrainWorkerBody {
     /// How long it may take to end what it runs; at most a day. Default 30,000.
+    #[schema(maximum = 86_400_000)]
     grace_ms: Option<u64>,
 }
 
@@ -189,7 +190,7 @@ pub(crate) struct DrainWorkerBody {
 /// connection ends; what did not end is tried again elsewhere.
 #[utoipa::path(post, path = "/api/workers/{id}/drain", tag = "workers",
     params(("id" = u64, Path, description = "The worker's id")),
-    request_body(content = DrainWorkerBody),
+    request_body(content = Option<DrainWorkerBody>),
     responses(
         (status = 202, description = "The worker as it is now", body = schemas::ShownWorker),
         (status = 404, description = "WORKER_NOT_FOUND", body = schemas::Failure)))]
@@ -205,9 +206,11 @@ pub(crate) async fn drain_worker(
     };
     let number: u64 = id.parse().map_err(|_| missing())?;
     let grace = body.grace_ms.map_or(GRACE, Duration::from_millis);
-    let drained = workers
-        .drain(number, grace.min(MAX_GRACE))
-        .ok_or_else(missing)?;
+    if grace > MAX_GRACE {
+        let message = format!("graceMs: may be {} at most", MAX_GRACE.as_millis());
+        return Err(ApiError::new("BAD_REQUEST", message));
+    }
+    let drained = workers.drain(number, grace).ok_or_else(missing)?;
     let shown = workers
         .list()
         .into_iter()

@@ -1,6 +1,6 @@
 //! What an invocation says on its way.
 
-use riverrun_types::Json;
+use riverrun_types::{Json, json::strict::Strict};
 use serde::{Deserialize, Serialize};
 
 use crate::Message;
@@ -48,7 +48,7 @@ impl Frame {
             Ok(params) => params,
             Err(_) => {
                 let mut text = serde_json::Deserializer::from_str(params.as_str());
-                let read = serde_path_to_error::deserialize::<_, Params>(&mut text);
+                let read = serde_path_to_error::deserialize::<_, Params>(Strict::new(&mut text));
                 return Some(Self::malformed(method, params, read.err()));
             }
         };

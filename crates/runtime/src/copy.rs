@@ -43,7 +43,7 @@ impl Runtime {
                 "run {run} has no event at or before {}",
                 at.map(|id| id.to_string()).unwrap_or_default()
             );
-            return Err(Error::BadRequest(message));
+            return Err(Error::Unprocessable(message));
         }
         let version = source.record.version.clone();
         let flow = self.compiled(&source.record.flow, Some(&version)).await?;

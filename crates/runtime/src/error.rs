@@ -53,6 +53,9 @@ pub enum Error {
     ForkAtEnd { run: RunId, last: Option<EventId> },
     #[error("{0}")]
     BadRequest(String),
+    /// Each part can be read; together, or at this time, they make no sense.
+    #[error("{0}")]
+    Unprocessable(String),
     /// One of several jobs cannot be added, so none is.
     #[error("job {at}: {error}")]
     Job { at: usize, error: Box<Error> },
@@ -130,6 +133,7 @@ impl Error {
             Self::ForkAtEnd { .. } => "FORK_AT_END",
             Self::Job { error, .. } => error.code(),
             Self::BadRequest(_) | Self::BadField { .. } => "BAD_REQUEST",
+            Self::Unprocessable(_) => "UNPROCESSABLE",
             Self::JobOfRun { .. } => "JOB_OF_RUN",
             Self::Redriving(_) => "REDRIVE_ACTIVE",
             Self::ProcessBroken(_) => "PROCESS_BROKEN",

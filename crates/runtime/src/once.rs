@@ -2,13 +2,10 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use riverrun_types::{EventId, Json, Name, StreamName};
+use riverrun_types::{EventId, Json, Name, StreamName, label};
 use tokio::sync::{Mutex, MutexGuard};
 
 use crate::{Error, Result, Runtime, streams};
-
-/// A key has at most so many bytes.
-const MAX_KEY_BYTES: usize = 256;
 
 const TURNS: usize = 64;
 
@@ -51,8 +48,8 @@ impl Runtime {
         events: &[Json],
         key: &str,
     ) -> Result<AppendedOnce> {
-        if key.is_empty() || key.len() > MAX_KEY_BYTES {
-            let message = format!("an idempotency key has 1 to {MAX_KEY_BYTES} bytes");
+        if !label::is_valid(key) {
+            let message = format!("idempotencyKey: not {}", label::RULE);
             return Err(Error::BadEvent(message));
         }
         // A key that is known is no reason to accept what is no event.

@@ -131,7 +131,8 @@ mod tests {
 
     #[test]
     fn labels_are_short_and_few() {
-        let rule = |field: &str| format!("{field}: not 1 to 256 bytes without control characters");
+        let rule =
+            |field: &str| format!("{field}: not 1 to 256 characters without control characters");
         let long = "x".repeat(257);
         for text in ["", "a\nb", &long] {
             check(

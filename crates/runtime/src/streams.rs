@@ -113,7 +113,7 @@ impl Runtime {
                     Some(own) => format!("is of the tenant {own:?}"),
                     None => "is of no tenant".to_owned(),
                 };
-                Err(Error::BadEvent(format!(
+                Err(Error::Unprocessable(format!(
                     "tenantId is {given:?}, and run {run} {own}"
                 )))
             }

@@ -4,9 +4,6 @@ use riverrun_types::{Millis, RunId};
 
 use crate::{Error, Result, Triggers, clockwork::scheduled};
 
-/// The most due times of one request.
-const MAX_TIMES: usize = 1_000;
-
 /// Which due times.
 #[derive(Clone, Copy, Debug)]
 pub struct Backfill {
@@ -18,6 +15,11 @@ pub struct Backfill {
     pub limit: usize,
     /// Also those of so long ago that a run which there was may be deleted: they may run twice.
     pub forgotten: bool,
+}
+
+impl Backfill {
+    /// The most due times of one request.
+    pub const MAX_TIMES: usize = 1_000;
 }
 
 /// What was done about a due time.
@@ -61,9 +63,9 @@ impl Triggers {
         let now = self.runtime().now_ms();
         if wanted.from_ms >= wanted.until_ms || wanted.until_ms > now {
             let message = "the range must end after it begins, and not after now";
-            return Err(riverrun_runtime::Error::BadRequest(message.to_owned()).into());
+            return Err(riverrun_runtime::Error::Unprocessable(message.to_owned()).into());
         }
-        let limit = wanted.limit.clamp(1, MAX_TIMES);
+        let limit = wanted.limit.clamp(1, Backfill::MAX_TIMES);
         let (times, more) = schedule.between(wanted.from_ms, wanted.until_ms, limit);
         let next = times.last().filter(|_| more);
         let next = next.and_then(|last| schedule.next_after(*last));

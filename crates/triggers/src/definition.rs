@@ -1,6 +1,6 @@
 //! A trigger as people write it, in JSON or YAML.
 
-use riverrun_types::{Json, RunId, id::is_dot_segment, label, words::plain};
+use riverrun_types::{Json, RunId, id::is_dot_segment, json::strict::Strict, label, words::plain};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
@@ -215,7 +215,7 @@ fn lift(members: &mut Map<String, Value>) -> Result<Option<u64>> {
 
 /// Reads a value, and says which field does not fit.
 fn fitting<T: DeserializeOwned>(under: &str, value: Value) -> Result<T> {
-    serde_path_to_error::deserialize(value).map_err(|error| {
+    serde_path_to_error::deserialize(Strict::new(value)).map_err(|error| {
         let path = error.path().to_string();
         let field = match (under, path.as_str()) {
             ("", "." | "?") => "(trigger)".to_owned(),

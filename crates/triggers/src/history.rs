@@ -22,7 +22,8 @@ impl Triggers {
             return Err(riverrun_store::Error::TriggerNotFound(id.into()).into());
         }
         let bad = |text: &str| riverrun_store::Error::BadCursor(text.chars().take(64).collect());
-        let from = cursor.map(|text| text.parse::<u64>().map_err(|_| bad(text)));
+        let read = |text: &str| text.parse().ok().filter(|no: &u64| no.to_string() == text);
+        let from = cursor.map(|text| read(text).ok_or_else(|| bad(text)));
         let query = EventQuery {
             direction: Direction::Backward,
             from: from.transpose()?,

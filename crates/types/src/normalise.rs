@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     Draft, EventType, Json, Millis, Name, StepRef,
     id::is_dot_segment,
-    json::{UniqueMembers, is_repeated_member},
+    json::{UniqueMembers, is_repeated_member, strict},
     label,
     words::plain,
 };
@@ -99,6 +99,14 @@ pub fn normalise(json: &Json, now: Millis) -> Result<Draft, Refused> {
     };
     // Kept as text: numbers inside pass through unrounded.
     let data = json.get("data").filter(|data| !data.is_null());
+    if let Some(meta) = json.get("meta") {
+        unique(&meta)?;
+    }
+    // Data that is looked into, and not only passed on.
+    let is_read = matches!(name.split('.').next(), Some("log" | "state"));
+    if let Some(data) = data.as_ref().filter(|data| is_read && data.is_object()) {
+        unique(data)?;
+    }
 
     let (kind, data) = rename(&name, data)?;
     let mut draft = Draft::new(now, kind);
@@ -114,6 +122,15 @@ pub fn normalise(json: &Json, now: Millis) -> Result<Draft, Refused> {
     draft.causation_id = take_label(&mut members, "causationId")?.map(Name::from);
     draft.tenant_id = take_label(&mut members, "tenantId")?.map(Name::from);
     Ok(draft)
+}
+
+fn unique(object: &Json) -> Result<(), Refused> {
+    match object.read::<UniqueMembers>() {
+        Err(error) if is_repeated_member(&error) => {
+            Err(Refused::Repeated(plain(&error.to_string())))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn take_label(
@@ -148,22 +165,20 @@ fn step(
     members: &mut Map<String, Value>,
     meta: &Map<String, Value>,
 ) -> Result<Option<StepRef>, Refused> {
-    let name = take_label(members, "stepName")?;
-    let Some(name) = name.or(take_label(members, "step")?) else {
-        return Ok(None);
-    };
-    let attempt = members.get("attempt").or(meta.get("attempt"));
+    let attempt = members.remove("attempt").or(meta.get("attempt").cloned());
     let attempt = match attempt {
         None | Some(Value::Null) => 1,
-        Some(value) => {
-            value
-                .as_u64()
-                .and_then(|n| u32::try_from(n).ok())
-                .ok_or(Refused::Field {
-                    field: "attempt",
-                    expected: "a whole number",
-                })?
-        }
+        Some(value) => strict::from_value(value).map_err(|_| Refused::Field {
+            field: "attempt",
+            expected: "a whole number",
+        })?,
+    };
+    let names = [
+        take_label(members, "stepName")?,
+        take_label(members, "step")?,
+    ];
+    let Some(name) = names.into_iter().flatten().next() else {
+        return Ok(None);
     };
     Ok(Some(StepRef {
         name: name.into(),
@@ -294,6 +309,23 @@ mod tests {
             "state.set",
             Some(r#"{"key":"a","value":2,"previousValue":1}"#),
         );
+    }
+
+    #[test]
+    fn no_object_that_is_looked_into_has_a_member_twice() {
+        let read = |text: &str| normalise(&Json::parse_text(text.to_owned()).unwrap(), 5);
+        for text in [
+            r#"{"type":"x","type":"y"}"#,
+            r#"{"type":"x","stepName":"s","meta":{"attempt":1,"attempt":2}}"#,
+            r#"{"type":"state","data":{"operation":"set","operation":"delete","key":"a"}}"#,
+            r#"{"type":"state.set","data":{"key":"a","key":"b","value":1}}"#,
+            r#"{"type":"log","data":{"level":"warn","level":"info"}}"#,
+        ] {
+            let refused = read(text).unwrap_err();
+            assert!(matches!(refused, Refused::Repeated(_)), "{text}: {refused}");
+        }
+        read(r#"{"type":"x","data":{"a":1,"a":2}}"#).unwrap();
+        read(r#"{"type":"state.set","data":{"key":"a","value":{"a":1,"a":2}}}"#).unwrap();
     }
 
     #[test]

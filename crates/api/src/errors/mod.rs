@@ -45,6 +45,13 @@ impl ApiError {
         self.0.code
     }
 
+    /// The same failure under another code.
+    pub fn with_code(mut self, code: &'static str) -> Self {
+        debug_assert!(find(code).is_some(), "{code} is not in the table of errors");
+        self.0.code = code;
+        self
+    }
+
     pub fn status(&self) -> StatusCode {
         find(self.0.code)
             .and_then(|code| StatusCode::from_u16(code.status()?).ok())

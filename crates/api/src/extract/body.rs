@@ -9,7 +9,14 @@ use axum::{
 };
 use riverrun_engine::{Issue, too_many_steps};
 use riverrun_runtime::{Error, Format, NotRead, Work, compute, read_definition};
-use riverrun_types::{Json, json::is_repeated_member, words::plain};
+use riverrun_types::{
+    Json,
+    json::{
+        is_repeated_member,
+        strict::{self, Strict},
+    },
+    words::plain,
+};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, error::Category, json};
 
@@ -18,7 +25,7 @@ use crate::{app::Api, errors::ApiError};
 /// How long a client may take to send its body.
 const UPLOAD: Duration = Duration::from_secs(25);
 
-/// A JSON body. An empty one is the default.
+/// A JSON object as body. Without a body it is the default; blanks are a body, and no JSON.
 pub(crate) struct Body<T>(pub T);
 
 impl<T: DeserializeOwned + Default + Send + 'static> FromRequest<Api> for Body<T> {
@@ -27,7 +34,7 @@ impl<T: DeserializeOwned + Default + Send + 'static> FromRequest<Api> for Body<T
     async fn from_request(request: Request, api: &Api) -> Result<Self, ApiError> {
         let format = format(request.headers())?;
         let bytes = bytes(request, api).await?;
-        if bytes.iter().all(u8::is_ascii_whitespace) {
+        if bytes.is_empty() {
             return Ok(Self(T::default()));
         }
         json_only(format)?;
@@ -35,8 +42,7 @@ impl<T: DeserializeOwned + Default + Send + 'static> FromRequest<Api> for Body<T
     }
 }
 
-/// Reads a JSON object. A list is refused: it would be taken for the members of a struct in their
-/// order.
+/// Reads a JSON object, also where the type would take something else.
 pub(crate) fn read_object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     if bytes.trim_ascii_start().starts_with(b"{") {
         return read(bytes);
@@ -143,7 +149,7 @@ async fn off_the_async_threads<T: Send + 'static>(
 
 /// Reads JSON, and says where and which field when it does not fit.
 pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
-    serde_json::from_slice(bytes).map_err(|error| refusal::<T>(bytes, &error))
+    strict::from_slice(bytes).map_err(|error| refusal::<T>(bytes, &error))
 }
 
 #[cold]
@@ -165,7 +171,7 @@ fn refusal<T: DeserializeOwned>(bytes: &[u8], error: &serde_json::Error) -> ApiE
     }
     // Only now is it worth knowing the field.
     let mut again = serde_json::Deserializer::from_slice(bytes);
-    let field = match serde_path_to_error::deserialize::<_, T>(&mut again) {
+    let field = match serde_path_to_error::deserialize::<_, T>(Strict::new(&mut again)) {
         Err(error) => error.path().to_string(),
         Ok(_) => ".".to_owned(),
     };

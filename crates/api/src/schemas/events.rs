@@ -47,9 +47,9 @@ pub struct EventsOfKind {
     pub cursor: String,
 }
 
-/// An event, as anybody may write it: in the form in which events leave, or in an older one.
+/// An event, as anybody may write it. Older forms are accepted as well.
 #[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewEvent {
     #[schema(example = "order.paid")]
     pub r#type: String,
@@ -63,18 +63,34 @@ pub struct NewEvent {
     pub data: Option<Value>,
 }
 
-/// An event and where it goes: to a run, to a stream, or to `nq:global`.
+/// An event, or a list of events.
 #[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
+#[serde(untagged)]
+pub enum NewEvents {
+    One(NewEvent),
+    Several(Vec<NewEvent>),
+}
+
+/// An event and where it goes: to a run, to a stream, or to `nq:global`. Older forms are accepted as
+/// well.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct EmittedEvent {
+    #[schema(example = "order.paid")]
+    pub r#type: String,
     pub run_id: Option<String>,
     /// A full name, such as `nq:webhook:github`.
     pub stream: Option<String>,
     /// The same key again, for the same stream, stores nothing and answers with the first event.
     pub idempotency_key: Option<String>,
-    #[schema(inline)]
-    #[serde(flatten)]
-    pub event: NewEvent,
+    pub step_name: Option<String>,
+    pub attempt: Option<u32>,
+    pub correlation_id: Option<String>,
+    pub causation_id: Option<String>,
+    /// Whose it is: only that tenant's awaits and triggers, and those of no tenant, hear of it. Of a
+    /// run's events the run says it, and another one is refused.
+    pub tenant_id: Option<String>,
+    pub data: Option<Value>,
 }
 
 /// Where the events that were appended stand.

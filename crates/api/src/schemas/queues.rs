@@ -6,33 +6,46 @@ use utoipa::ToSchema;
 
 /// One job, or several under `jobs`.
 #[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
+#[serde(deny_unknown_fields)]
 pub struct AddJobs {
     /// The queue's name where absent.
     pub name: Option<String>,
     /// What the handler gets.
     pub data: Option<Value>,
     pub options: Option<AddOptions>,
-    /// Several jobs, each with `name`, `data` and `options`.
-    pub jobs: Option<Vec<Value>>,
+    /// Several jobs, with nothing beside them.
+    pub jobs: Option<Vec<AddJob>>,
+}
+
+/// One of several jobs.
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AddJob {
+    /// The queue's name where absent.
+    pub name: Option<String>,
+    /// What the handler gets.
+    pub data: Option<Value>,
+    #[schema(required = false)]
+    pub options: AddOptions,
 }
 
 /// How a job is to be run, where it differs from what its process says.
 #[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AddOptions {
     /// The same id again is the same job.
     pub job_id: Option<String>,
     /// Higher goes first.
-    pub priority: Option<i32>,
+    #[schema(required = false)]
+    pub priority: i32,
+    /// Not with `runAt`.
     pub delay_ms: Option<u64>,
-    /// ISO 8601 or milliseconds.
+    /// ISO 8601 or milliseconds, ten years from now at most.
     pub run_at: Option<String>,
     /// How often it is tried in all, the first try included. Default as its process says.
     #[schema(minimum = 1)]
     pub attempts: Option<u32>,
-    /// `{type: fixed | exponential, delayMs, maxDelayMs?, jitter?}`
-    pub backoff: Option<Value>,
+    pub backoff: Option<Backoff>,
     pub timeout_ms: Option<u64>,
     /// `dlq`, `retry` or `drop`.
     pub on_fail: Option<String>,
@@ -41,21 +54,57 @@ pub struct AddOptions {
     /// data.
     pub idempotency_key: Option<String>,
     pub idempotency_window_ms: Option<u64>,
-    /// `{key, windowMs?}`: the same, said in one.
-    pub idempotency: Option<Value>,
-    /// `{key, windowMs?}`: one job for this key, until it has ended or for a time.
-    pub dedupe: Option<Value>,
-    /// `{key?, windowMs}`: the first job of each window.
-    pub throttle: Option<Value>,
-    /// `{key?, delayMs}`: the last job, once nobody has added another for a while.
-    pub debounce: Option<Value>,
+    /// The same, said in one.
+    pub idempotency: Option<KeyWindow>,
+    /// One job for this key, until it has ended or for a time.
+    pub dedupe: Option<KeyWindow>,
+    /// The first job of each window.
+    pub throttle: Option<Throttle>,
+    /// The last job, once nobody has added another for a while.
+    pub debounce: Option<Debounce>,
     /// Jobs of one key take turns with other keys and share the key's concurrency.
     pub key: Option<String>,
     pub tenant_id: Option<String>,
-    pub tags: Option<Vec<String>>,
+    #[schema(required = false)]
+    pub tags: Vec<String>,
     pub metadata: Option<Value>,
     pub correlation_id: Option<String>,
     pub causation_id: Option<String>,
+}
+
+/// How long a job waits before it is tried again.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Backoff {
+    /// `fixed` or `exponential`.
+    #[schema(required = false)]
+    pub r#type: String,
+    pub delay_ms: u64,
+    pub max_delay_ms: Option<u64>,
+    /// A part of the delay by which it varies.
+    pub jitter: Option<f64>,
+}
+
+/// A key, and for how long it holds.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct KeyWindow {
+    pub key: String,
+    pub window_ms: Option<u64>,
+}
+
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Throttle {
+    pub key: Option<String>,
+    pub window_ms: u64,
+}
+
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Debounce {
+    pub key: Option<String>,
+    pub delay_ms: u64,
 }
 
 /// What became of the jobs, in order.

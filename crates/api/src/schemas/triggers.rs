@@ -1,13 +1,13 @@
 //! Triggers: their definition, use and making up for what they missed.
 
-use riverrun_types::Json;
+use riverrun_types::{Json, Millis, time};
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
 /// What a trigger is made of.
 #[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewTrigger {
     #[schema(example = "nightly")]
     pub id: String,
@@ -23,6 +23,7 @@ pub struct NewTrigger {
     pub enabled: Option<bool>,
     pub description: Option<String>,
     /// What is peculiar to the type: see the documentation of triggers.
+    #[schema(value_type = Object, required = false)]
     pub config: Value,
     /// The input of its runs where nothing else gives one.
     pub input: Option<Value>,
@@ -33,8 +34,39 @@ pub struct NewTrigger {
     /// An expression that gives the run's idempotency key.
     pub idempotency_key: Option<String>,
     pub tenant_id: Option<String>,
-    pub tags: Option<Vec<String>>,
+    #[schema(required = false)]
+    pub tags: Vec<String>,
+    #[schema(value_type = Option<Object>)]
     pub metadata: Option<Value>,
+}
+
+/// What of a trigger changes; null takes away.
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ChangedTrigger {
+    /// The same as in the path: the id of a trigger never changes.
+    #[schema(required = false)]
+    pub id: String,
+    /// `http`, `schedule`, `event` or `manual`.
+    #[schema(required = false)]
+    pub r#type: String,
+    #[schema(required = false)]
+    pub flow: String,
+    pub flow_version: Option<String>,
+    pub enabled: Option<bool>,
+    pub description: Option<String>,
+    #[schema(value_type = Option<Object>)]
+    pub config: Option<Value>,
+    pub input: Option<Value>,
+    pub input_map: Option<String>,
+    pub context_key: Option<String>,
+    pub idempotency_key: Option<String>,
+    pub tenant_id: Option<String>,
+    pub tags: Option<Vec<String>>,
+    #[schema(value_type = Option<Object>)]
+    pub metadata: Option<Value>,
+    /// The version in which the trigger is to be; in another one the change is refused.
+    pub version: Option<u64>,
 }
 
 #[derive(ToSchema)]
@@ -109,15 +141,18 @@ pub struct FireBody {
 }
 
 #[derive(Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct BackfillBody {
     /// The first moment that counts: ISO 8601 or milliseconds.
-    #[schema(value_type = String, example = "2026-01-01T00:00:00Z")]
-    pub from: Option<Json>,
+    #[serde(deserialize_with = "time::moment")]
+    #[schema(value_type = String, required, example = "2026-01-01T00:00:00Z")]
+    pub from: Option<Millis>,
     /// The first that does not.
-    #[schema(value_type = String, example = "2026-02-01T00:00:00Z")]
-    pub to: Option<Json>,
+    #[serde(deserialize_with = "time::moment")]
+    #[schema(value_type = String, required, example = "2026-02-01T00:00:00Z")]
+    pub to: Option<Millis>,
     /// At most so many due times, the earliest first: up to 1,000, default 100.
+    #[schema(minimum = 1, maximum = 1000)]
     pub limit: Option<usize>,
     /// Also due times of so long ago that a run which there was may be deleted: they may run twice.
     /// Without it, those are refused.

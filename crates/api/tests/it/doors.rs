@@ -141,7 +141,7 @@ async fn the_address_of_a_trigger_fires_it() {
         .await
         .expect(201);
     let unknown = server.post(path, json!({"colour": "red"})).await;
-    unknown.refused(400, "BAD_REQUEST");
+    unknown.refused(422, "UNPROCESSABLE");
     server
         .post("/api/triggers/nobody", json!({}))
         .await

@@ -158,6 +158,10 @@ async fn bodies_that_are_encoded_are_refused_on_every_route() {
 #[tokio::test]
 async fn a_member_that_stands_there_twice_is_refused_wherever_the_server_reads_it() {
     let server = hooked().await;
+    server
+        .post("/api/flows/order/start", json!({}))
+        .await
+        .expect(201);
     for (path, kind, body) in [
         (
             "/api/flows/order/start",
@@ -207,6 +211,52 @@ async fn a_member_that_stands_there_twice_is_refused_wherever_the_server_reads_i
             "json",
             r#"[{"type":"a"},{"type":"a","type":"b"}]"#,
         ),
+        (
+            "/api/queue/q/jobs?create=true",
+            "json",
+            r#"{"options":{"backoff":{"delayMs":1,"delayMs":2}}}"#,
+        ),
+        (
+            "/api/queue/q/jobs?create=true",
+            "json",
+            r#"{"jobs":[{"options":{"dedupe":{"key":"a","key":"b"}}}]}"#,
+        ),
+        (
+            "/api/queue/q/dlq/redrive",
+            "json",
+            r#"{"filter":{"code":"A","code":"B"}}"#,
+        ),
+        (
+            "/api/triggers/by-get/fire",
+            "json",
+            r#"{"input":1,"input":2}"#,
+        ),
+        ("/api/triggers/by-get", "json", r#"{"input":1,"input":2}"#),
+        (
+            "/api/schedules/by-get/backfill",
+            "json",
+            r#"{"from":1,"from":2,"to":3}"#,
+        ),
+        (
+            "/api/runs/latest/cancel",
+            "json",
+            r#"{"reason":"a","reason":"b"}"#,
+        ),
+        (
+            "/api/events",
+            "json",
+            r#"{"type":"a","stepName":"s","meta":{"attempt":1,"attempt":2}}"#,
+        ),
+        (
+            "/api/events/flow/latest",
+            "json",
+            r#"{"type":"state.set","data":{"key":"a","key":"b","value":1}}"#,
+        ),
+        (
+            "/api/runs/import",
+            "json",
+            r#"{"run":{"runId":"a","runId":"b"},"events":[]}"#,
+        ),
         ("/api/runs/import", "json", r#"{"events":[],"events":[]}"#),
         (
             "/api/runner/execute",
@@ -228,6 +278,152 @@ async fn a_member_that_stands_there_twice_is_refused_wherever_the_server_reads_i
         )
         .await;
     assert!(started.status.is_success(), "{}", started.text());
+}
+
+/// Whoever derives how a struct is read lets a list fill its fields in their order, and reads the
+/// name of a variant from `{"name": null}`.
+#[tokio::test]
+async fn a_list_is_no_object_wherever_the_server_reads_one() {
+    let server = hooked().await;
+    server
+        .post("/api/queue/q/jobs?create=true", json!({}))
+        .await
+        .expect(201);
+    server
+        .post("/api/flows/order/start", json!({}))
+        .await
+        .expect(201);
+    for (path, body) in [
+        ("/api/flows/order/start", json!([])),
+        ("/api/flows/order/start", json!([{"n": 1}, "key"])),
+        ("/api/runs/latest/cancel", json!(["reason"])),
+        ("/api/queue/q/jobs", json!([])),
+        ("/api/queue/q/jobs", json!({"options": ["id", 1]})),
+        ("/api/queue/q/jobs", json!({"jobs": [["name", 1]]})),
+        ("/api/queue/q/jobs", json!({"jobs": [{"options": []}]})),
+        ("/api/queue/q/jobs", json!({"options": {"dedupe": ["key"]}})),
+        (
+            "/api/queue/q/jobs",
+            json!({"options": {"throttle": [null, 5]}}),
+        ),
+        (
+            "/api/queue/q/jobs",
+            json!({"options": {"backoff": ["fixed", 5]}}),
+        ),
+        (
+            "/api/queue/q/jobs",
+            json!({"options": {"onFail": {"drop": null}}}),
+        ),
+        ("/api/queue/q/dlq/redrive", json!({"filter": [null, null]})),
+        ("/api/queue/q/dlq/purge", json!({"filter": []})),
+        ("/api/queue/q/clean", json!({"filter": ["CODE"]})),
+        ("/api/queue/q/clean", json!({"state": {"failed": null}})),
+        ("/api/triggers/by-post/fire", json!([1])),
+        ("/api/runner/execute", json!(["process"])),
+        ("/api/events", json!(["a"])),
+        ("/api/runs/import", json!([[], []])),
+        ("/api/runs/import", json!({"run": [], "events": []})),
+    ] {
+        let answer = server.post(path, body.clone()).await;
+        assert_eq!(answer.status, 400, "{path} {body}: {}", answer.text());
+    }
+    for (config, field) in [
+        (
+            json!({"path": "/x", "signature": ["s"]}),
+            "config.signature",
+        ),
+        (json!([]), "config"),
+    ] {
+        let trigger = json!({"id": "x", "type": "http", "flow": "order", "config": config});
+        let answer = server.post("/api/triggers", trigger).await;
+        let body = answer.refused(422, "TRIGGER_INVALID");
+        let message = body["error"]["message"].as_str().unwrap();
+        assert!(message.contains(field), "{message}");
+    }
+    let message = server
+        .post("/api/queue/q/clean", json!({"filter": ["CODE"]}))
+        .await
+        .refused(400, "BAD_REQUEST");
+    assert_eq!(message["error"]["details"]["field"], "filter");
+}
+
+#[tokio::test]
+async fn blanks_are_a_body_and_no_json() {
+    let server = hooked().await;
+    let start = "/api/flows/order/start";
+    server
+        .post_text(start, "application/json", "")
+        .await
+        .expect(201);
+    for blank in [" ", "\n\t\r\n"] {
+        let answer = server.post_text(start, "application/json", blank).await;
+        answer.refused(400, "BAD_JSON");
+    }
+}
+
+#[tokio::test]
+async fn a_whole_number_may_have_a_point() {
+    let server = hooked().await;
+    for (path, body, status) in [
+        ("/api/flows/order/start", r#"{"delayMs": 60000.0}"#, 201),
+        ("/api/flows/order/start", r#"{"delayMs": 6e4}"#, 201),
+        ("/api/flows/order/start", r#"{"delayMs": 0.5}"#, 400),
+        ("/api/flows/order/start", r#"{"delayMs": 1e300}"#, 400),
+        (
+            "/api/queue/q/jobs?create=true",
+            r#"{"options": {"priority": -1.0, "attempts": 2.0, "runAt": 1e3}}"#,
+            201,
+        ),
+        ("/api/events", r#"{"type": "a", "attempt": 1.0}"#, 201),
+        ("/api/events", r#"{"type": "a", "attempt": "1"}"#, 400),
+        ("/api/events", r#"{"type": "a", "attempt": 1.5}"#, 400),
+    ] {
+        let answer = server.post_text(path, "application/json", body).await;
+        assert_eq!(answer.status, status, "{path} {body}: {}", answer.text());
+    }
+}
+
+#[tokio::test]
+async fn a_value_beyond_its_limit_is_refused_and_not_cut() {
+    let server = hooked().await;
+    let schedule =
+        json!({"id": "s", "type": "schedule", "flow": "order", "config": {"cron": "0 3 * * *"}});
+    server.post("/api/triggers", schedule).await.expect(201);
+    let backfill = "/api/schedules/s/backfill";
+    for limit in [0, 1_001] {
+        let body = json!({"from": 0, "to": 1, "limit": limit, "forgotten": true});
+        server
+            .post(backfill, body)
+            .await
+            .refused(400, "BAD_REQUEST");
+    }
+    let backwards = json!({"from": 1, "to": 0});
+    server
+        .post(backfill, backwards)
+        .await
+        .refused(422, "UNPROCESSABLE");
+    for ms in [0, 400_000_000_000_u64] {
+        let body = json!({"process": "p", "timeoutMs": ms});
+        server
+            .post("/api/runner/execute", body)
+            .await
+            .refused(400, "BAD_REQUEST");
+    }
+    // In characters, as a schema counts them.
+    for (letters, status) in [(256, 201), (257, 400)] {
+        let body = json!({"tenantId": "\u{1f600}".repeat(letters)});
+        let answer = server.post("/api/flows/order/start", body).await;
+        assert_eq!(answer.status, status, "{letters}");
+    }
+    for cursor in ["+1", "01", "0", "-1", "1.0"] {
+        let path = format!("/api/runs?cursor={}", cursor.replace('+', "%2B"));
+        server.get(&path).await.refused(400, "BAD_CURSOR");
+    }
+    let both = json!({"options": {"delayMs": 1, "runAt": 5}});
+    server
+        .post("/api/queue/q/jobs?create=true", both)
+        .await
+        .refused(422, "UNPROCESSABLE");
 }
 
 #[tokio::test]

@@ -94,11 +94,11 @@ async fn an_event_of_another_tenant_than_its_runs_is_refused() {
         let event = json!({"type": "note.made", "runId": run, "tenantId": tenant});
         server.post("/api/events", event).await
     };
-    let refused = emit(&of_t1, "t2").await.refused(400, "BAD_EVENT");
+    let refused = emit(&of_t1, "t2").await.refused(422, "UNPROCESSABLE");
     let said = refused["error"]["message"].as_str().unwrap();
     assert!(said.contains("is of the tenant \"t1\""), "{said}");
     let refused = emit(&json!(of_nobody), "t1").await;
-    refused.refused(400, "BAD_EVENT");
+    refused.refused(422, "UNPROCESSABLE");
     emit(&of_t1, "t1").await.expect(201);
     let shop = json!({"type": "note.made", "tenantId": "t2"});
     let shop = server.post("/api/events/webhook/shop", shop).await;
@@ -173,7 +173,7 @@ async fn events_are_emitted_to_a_run_a_stream_or_all() {
     assert_eq!(to_stream["stream"], "nq:webhook:github");
     emit(json!({"type": "a", "stream": "nq:webhook:x", "runId": id}))
         .await
-        .refused(400, "BAD_REQUEST");
+        .refused(422, "UNPROCESSABLE");
     emit(json!({"type": "a", "runId": 5}))
         .await
         .refused(400, "BAD_REQUEST");
@@ -230,7 +230,7 @@ async fn events_of_the_older_form_go_to_the_run_that_they_name() {
         emit(body).await.refused(404, "RUN_NOT_FOUND");
     }
     let two = json!({"kind": "decl.a", "flow": id, "subject": "other"});
-    emit(two).await.refused(400, "BAD_REQUEST");
+    emit(two).await.refused(422, "UNPROCESSABLE");
     let hooked = json!({"kind": "decl.a", "subject": "t1", "trigger": "t1", "correlationId": id});
     let stored = emit(hooked).await.expect(201);
     assert_eq!(stored["stream"], "nq:trigger:t1");
@@ -271,7 +271,7 @@ async fn an_event_with_an_idempotency_key_is_stored_once() {
     let again = server.post("/api/events", in_body.clone()).await;
     assert_eq!(again.expect(200), first);
     let differ = send("/api/events", "k2", in_body).await;
-    differ.refused(400, "BAD_REQUEST");
+    differ.refused(422, "UNPROCESSABLE");
     let stored = server.get("/api/events/nq:global").await.expect(200);
     assert_eq!(ids(&stored), [text(&first["ids"][0])]);
     let list = json!([{"type": "a"}, {"type": "b"}]);

@@ -79,7 +79,7 @@ async fn yaml_says_the_same() {
         assert!(answer.status.is_success(), "{}", answer.text());
     }
     let refused = server.post_text("/api/flows", "text/yaml", "a: [").await;
-    refused.refused(400, "BAD_DEFINITION");
+    refused.refused(422, "BAD_DEFINITION");
 }
 
 #[tokio::test]
@@ -332,7 +332,7 @@ async fn the_header_is_an_idempotency_key_too() {
     assert_eq!(first["runId"], second["runId"]);
     start(r#"{"idempotencyKey":"other"}"#)
         .await
-        .refused(400, "BAD_REQUEST");
+        .refused(422, "UNPROCESSABLE");
 }
 
 #[tokio::test]

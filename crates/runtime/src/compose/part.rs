@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use riverrun_types::Json;
+use riverrun_types::{Json, json::strict};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -156,7 +156,7 @@ fn part(process: &str, config: &Map<String, Value>, flow: Value) -> Result<Part,
     for value in merged.values_mut() {
         plain(value);
     }
-    let written: Written = serde_json::from_value(Value::Object(merged.clone()))
+    let written: Written = strict::from_value(Value::Object(merged.clone()))
         .map_err(|error| meant_within(&error.to_string()))?;
     let last = process.rsplit('/').next().unwrap_or(process);
     let step = written

@@ -19,7 +19,9 @@ use riverrun_engine::{
 use riverrun_store::{
     Append, Change, Commit, Error as StoreError, Expect, FlowRecord, Store, Writer,
 };
-use riverrun_types::{Draft, EventType, Flow, Json, Millis, Name, StreamName, event::EventContext};
+use riverrun_types::{
+    Draft, EventType, Flow, Json, Millis, Name, StreamName, event::EventContext, json::strict,
+};
 use serde::{Deserialize, Deserializer, de::IgnoredAny};
 use serde_json::{Value, json};
 
@@ -121,7 +123,7 @@ impl Flows {
         if errors(&issues) && !self.has(definition) {
             return Err(Error::FlowInvalid(issues));
         }
-        let flow: Flow = serde_json::from_value(definition.clone())
+        let flow: Flow = strict::from_value(definition.clone())
             .map_err(|error| Error::BadDefinition(error.to_string()))?;
         let record = FlowRecord {
             id: Name::from(flow.id.as_str()),

@@ -13,7 +13,9 @@ use riverrun_store::{Change, Commit, Error as StoreError, NewJob, NewRun, Origin
 use riverrun_types::{
     Draft, EventId, Json, Millis, Name, RunId,
     event::{EventContext, read_back},
+    json::{UniqueMembers, is_repeated_member},
     time,
+    words::plain,
 };
 use serde::Deserialize;
 
@@ -257,6 +259,16 @@ fn replayed(events: &[Json], stream: &EventContext, now: Millis) -> Result<(Vec<
     let mut state = RunState::new();
     for (at, event) in events.iter().enumerate() {
         let refuse = |why: String| Error::BadEvent(format!("event {at} of the stream: {why}"));
+        if let Some(error) = event
+            .read::<UniqueMembers>()
+            .err()
+            .filter(is_repeated_member)
+        {
+            let message = plain(&error.to_string());
+            return Err(Error::DuplicateMember(format!(
+                "event {at} of the stream: {message}"
+            )));
+        }
         let (place, draft) = read_back(event, stream).map_err(refuse)?;
         if place.seq != at as u64 {
             let why = "it is not in its place: a stream is imported whole and in order";

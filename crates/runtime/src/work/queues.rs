@@ -183,7 +183,8 @@ impl Runtime {
         let mut steers: Vec<Steer> = priority.map(Steer::Priority).into_iter().collect();
         match delay_ms {
             None if steers.is_empty() => {
-                return bad("there is nothing to change: give priority or delayMs");
+                let message = "there is nothing to change: give priority or delayMs";
+                return Err(Error::Unprocessable(message.to_owned()));
             }
             None => {}
             Some(ms) if ms > MAX_WAIT_MS.unsigned_abs() => {

@@ -297,7 +297,7 @@ async fn a_range_is_made_up_for_and_never_twice() {
     };
     assert_eq!(
         code(given.triggers.backfill("s", future).await),
-        "BAD_REQUEST"
+        "UNPROCESSABLE"
     );
     given
         .put(json!({"id": "m", "type": "manual", "flow": "order"}))

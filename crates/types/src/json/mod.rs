@@ -3,6 +3,7 @@
 
 mod check;
 mod compact;
+pub mod strict;
 mod unique;
 
 use std::{borrow::Cow, fmt, sync::Arc};
@@ -79,8 +80,9 @@ impl Json {
         self.as_str().len()
     }
 
+    /// The parsed form, of a type that derives its shape (see [`strict`]).
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
-        serde_json::from_str(self.as_str())
+        strict::from_slice(self.as_str().as_bytes())
     }
 
     /// Whether it nests deeper than a number of levels.

@@ -1,7 +1,7 @@
 //! What stands in the requests of handlers.
 
 use riverrun_protocol::{JournalEntry, WorkError};
-use riverrun_types::{Json, Name, RunId};
+use riverrun_types::{Json, Name, RunId, json::strict::Strict};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::json;
 
@@ -165,7 +165,7 @@ fn misfit<T: DeserializeOwned>(params: &Json, error: &serde_json::Error) -> Stri
         meant_within(said)
     };
     let mut text = serde_json::Deserializer::from_str(params.as_str());
-    match serde_path_to_error::deserialize::<_, T>(&mut text) {
+    match serde_path_to_error::deserialize::<_, T>(Strict::new(&mut text)) {
         Err(found) if !matches!(found.path().to_string().as_str(), "." | "?") => {
             format!("{}: {}", found.path(), words(found.inner()))
         }

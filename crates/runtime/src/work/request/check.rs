@@ -1,7 +1,9 @@
 //! What cannot be meant: labels that are none, times beyond reach, options that contradict each
 //! other.
 
-use riverrun_types::{Millis, id::is_dot_segment, label, time::MAX_WAIT_MS, words::plain};
+use riverrun_types::{
+    Millis, id::is_dot_segment, json::is_repeated_member, label, time::MAX_WAIT_MS, words::plain,
+};
 
 use super::{
     JobOptions,
@@ -65,8 +67,11 @@ pub(super) fn check(options: &JobOptions, name: Option<&str>, now: Millis) -> Re
     if let Some(backoff) = &options.backoff
         && let Err(error) = backoff.read::<WrittenBackoff>()
     {
-        let message = plain(&error.to_string());
-        return Err(Error::BadRequest(format!("backoff: {message}")));
+        let message = format!("backoff: {}", plain(&error.to_string()));
+        return Err(match is_repeated_member(&error) {
+            true => Error::DuplicateMember(message),
+            false => Error::BadRequest(message),
+        });
     }
     if options.attempts == Some(0) {
         return Err(Error::BadRequest("attempts: must be 1 or more".to_owned()));
@@ -84,25 +89,25 @@ fn check_segment(field: &str, text: Option<&str>) -> Result<()> {
 }
 
 fn check_time(options: &JobOptions, now: Millis) -> Result<()> {
-    let bad = |message: &str| Err(Error::BadRequest(message.to_owned()));
+    let refuse = |message: &str| Err(Error::Unprocessable(message.to_owned()));
     match (options.run_at, options.delay_ms) {
-        (Some(_), Some(_)) => bad("delayMs and runAt: give one of them"),
+        (Some(_), Some(_)) => refuse("delayMs and runAt: give one of them"),
         (Some(at_ms), None) if at_ms.saturating_sub(now) > MAX_WAIT_MS => {
-            bad("runAt: may be ten years from now at most")
+            refuse("runAt: may be ten years from now at most")
         }
         _ => Ok(()),
     }
 }
 
 fn check_paces(options: &JobOptions) -> Result<()> {
-    let bad = |message: &str| Err(Error::BadRequest(message.to_owned()));
+    let refuse = |message: &str| Err(Error::Unprocessable(message.to_owned()));
     let is_timed = options.delay_ms.is_some() || options.run_at.is_some();
     match own_paces(options) {
         0 | 1 if options.debounce.is_some() && is_timed => {
-            bad("debounce: says when the job begins; give it without delayMs and runAt")
+            refuse("debounce: says when the job begins; give it without delayMs and runAt")
         }
         0 | 1 => Ok(()),
-        _ => bad("idempotencyKey, dedupe, throttle, debounce: give one of them"),
+        _ => refuse("idempotencyKey, dedupe, throttle, debounce: give one of them"),
     }
 }
 
@@ -113,15 +118,15 @@ pub(super) fn check_window(options: &JobOptions, process: Option<&Process>) -> R
         return Ok(());
     }
     let message = "idempotencyWindowMs: there is no key that it could hold for";
-    Err(Error::BadRequest(message.to_owned()))
+    Err(Error::Unprocessable(message.to_owned()))
 }
 
 fn check_idempotency(options: &JobOptions) -> Result<()> {
-    let bad = |message: &str| Err(Error::BadRequest(message.to_owned()));
+    let refuse = |message: &str| Err(Error::Unprocessable(message.to_owned()));
     let is_twice = options.idempotency_key.is_some() || options.idempotency_window_ms.is_some();
     match (&options.idempotency, options.idempotency_window_ms) {
         (Some(_), _) if is_twice => {
-            bad("idempotency: give it alone, or idempotencyKey and idempotencyWindowMs")
+            refuse("idempotency: give it alone, or idempotencyKey and idempotencyWindowMs")
         }
         _ => Ok(()),
     }

@@ -11,7 +11,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use riverrun_store::NewQueued;
 use riverrun_types::{Json, Millis, Name, RunId, time};
-use serde::{Deserialize, Deserializer, de::Error as _};
+use serde::Deserialize;
 
 use super::{config::OnFail, process::Process};
 use crate::{Error, Result, Runtime, schema_issues};
@@ -50,7 +50,7 @@ pub struct JobOptions {
     pub priority: i32,
     #[serde(alias = "delay")]
     pub delay_ms: Option<u64>,
-    #[serde(deserialize_with = "moment")]
+    #[serde(deserialize_with = "time::moment")]
     pub run_at: Option<Millis>,
     /// How often it is tried in all, the first try included.
     pub attempts: Option<u32>,
@@ -112,22 +112,6 @@ pub struct Debounce {
     pub key: Option<String>,
     #[serde(alias = "durationMs")]
     pub delay_ms: u64,
-}
-
-fn moment<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Option<Millis>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged, expecting = "must be a time: ISO 8601 or milliseconds")]
-    enum Moment {
-        Ms(Millis),
-        Text(String),
-    }
-    match Option::<Moment>::deserialize(from)? {
-        None => Ok(None),
-        Some(Moment::Ms(ms)) => Ok(Some(ms)),
-        Some(Moment::Text(text)) => time::parse(&text).map(Some).ok_or_else(|| {
-            D::Error::custom(format!("{text:?} is no time: ISO 8601 or milliseconds"))
-        }),
-    }
 }
 
 impl Runtime {

@@ -31,18 +31,24 @@ async fn bad_jobs_are_refused_and_none_is_added() {
         json!({"attempts": 0}),
         json!({"backoff": {"type": "sideways", "delayMs": 1}}),
         json!({"delayMs": u64::MAX}),
+        json!({"key": ""}),
+        json!({"timeoutMs": 0}),
+        json!({"backoff": ["fixed", 1]}),
+    ] {
+        let request = json!([{"data": {"n": 1}, "options": options}]);
+        assert_eq!(refused("work", request).await, "BAD_REQUEST", "{options}");
+    }
+    for options in [
         json!({"delayMs": 1, "runAt": 1}),
         json!({"runAt": "2999-01-01T00:00:00Z"}),
         json!({"idempotency": {"key": "a"}, "idempotencyKey": "b"}),
-        json!({"key": ""}),
-        json!({"timeoutMs": 0}),
         json!({"idempotencyWindowMs": 5}),
         json!({"idempotencyKey": "k", "throttle": {"windowMs": 5}}),
         json!({"dedupe": {"key": "k"}, "debounce": {"delayMs": 5}}),
         json!({"debounce": {"delayMs": 5}, "delayMs": 5}),
     ] {
         let request = json!([{"data": {"n": 1}, "options": options}]);
-        assert_eq!(refused("work", request).await, "BAD_REQUEST", "{options}");
+        assert_eq!(refused("work", request).await, "UNPROCESSABLE", "{options}");
     }
     for id in ["a b", "latest", ".", ".."] {
         let request = json!([{"data": {"n": 1}, "options": {"jobId": id}}]);
