@@ -116,7 +116,7 @@ const DOCUMENTS: [&str; 7] = [
     "README.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
-    "docs/cli.md",
+    "docs/reference/cli.md",
     "examples/hello/README.md",
     "examples/shop/README.md",
     "examples/work/README.md",
