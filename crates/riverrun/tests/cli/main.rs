@@ -20,6 +20,7 @@ mod runs;
 mod schemas;
 mod serve;
 mod shop;
+mod snippets;
 mod support;
 mod top;
 mod torture;
