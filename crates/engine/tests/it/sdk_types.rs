@@ -103,7 +103,10 @@ fn the_page_on_events_names_every_type() {
     let page = std::fs::read_to_string(path).unwrap();
     let is_missing = |kind: &&EventType| !page.contains(&format!("`{kind}`"));
     let missing: Vec<&EventType> = EventType::KNOWN.iter().filter(is_missing).collect();
-    assert!(missing.is_empty(), "docs/reference/events.md lacks {missing:?}");
+    assert!(
+        missing.is_empty(),
+        "docs/reference/events.md lacks {missing:?}"
+    );
 }
 
 /// Every member that is there, and none is missing that always should be.
