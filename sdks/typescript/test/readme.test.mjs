@@ -37,8 +37,8 @@ test('its tests pass', (t) => {
   assert.equal(passed(readme(t), ['welcome.test.ts', 'payment.test.ts']), 7)
 })
 
-test('the example of docs/awaits.md waits', async (t) => {
-  const [, example] = /```ts\n\/\/ processes\/approve.ts\n([^]*?)```/.exec(readFileSync(join(root, '../../docs/awaits.md'), 'utf8'))
+test('the example of docs/guides/waits.md waits', async (t) => {
+  const [, example] = /```ts\n\/\/ processes\/approve.ts\n([^]*?)```/.exec(readFileSync(join(root, '../../docs/guides/waits.md'), 'utf8'))
   const folder = project(t, {
     'package.json': '{"type":"module"}',
     'processes/approve.ts': example,
@@ -59,8 +59,8 @@ test('the example of docs/awaits.md waits', async (t) => {
   assert.deepEqual(JSON.parse(printed), [{ approved: true, by: 'card' }, 4, 1])
 })
 
-test('the tests of docs/testing.md pass, and take no time', (t) => {
-  const [, example] = /```ts\n\/\/ trip.test.ts\n([^]*?)```/.exec(readFileSync(join(root, '../../docs/testing.md'), 'utf8'))
+test('the tests of docs/guides/testing.md pass, and take no time', (t) => {
+  const [, example] = /```ts\n\/\/ trip.test.ts\n([^]*?)```/.exec(readFileSync(join(root, '../../docs/guides/testing.md'), 'utf8'))
   const options = { strict: true, noEmit: true, target: 'es2022', module: 'nodenext', types: ['node'], skipLibCheck: true }
   const folder = project(t, { 'package.json': '{"type":"module"}', 'trip.test.ts': example, 'tsconfig.json': JSON.stringify({ compilerOptions: options }) }, packages)
   symlinkSync(root, join(folder, 'node_modules/riverrun'))

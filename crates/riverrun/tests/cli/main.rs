@@ -27,6 +27,5 @@ mod torture;
 mod triggers;
 mod typescript;
 mod waiting;
-mod walk;
 mod work;
 mod workers;

@@ -1,5 +1,5 @@
-//! Runs the snippets of the documentation: `docs/start`, `docs/guides` and the READMEs of the SDKs
-//! and the examples.
+//! Runs the snippets of the documentation: `docs/start`, `docs/guides` and the READMEs of the
+//! project, the SDKs and the examples.
 //!
 //! Each page is one project folder. A block whose first line is a comment with a path is a file of
 //! that project. What happens to a block depends on its language:
@@ -425,13 +425,14 @@ impl Page {
 
     fn execute(&self, shell: &mut Shell, block: &Block, typed: &Typed, own: &str) {
         let command = here(&typed.command, own);
-        let fails = typed.shown.iter().any(|line| line.starts_with("error"));
+        let shown: Vec<String> = typed.shown.iter().map(|line| here(line, own)).collect();
+        let fails = shown.iter().any(|line| line.starts_with("error"));
         let goes_on = command.ends_with('&');
         let deadline = Instant::now() + PATIENCE;
         let (mut code, mut out) = shell.execute(&command);
         loop {
             let printed = fs::read_to_string(&out).unwrap();
-            let lacks = lacks(&printed, &typed.shown);
+            let lacks = lacks(&printed, &shown);
             let expected = fails == (code != 0);
             if lacks.is_none() && expected {
                 return;
@@ -505,6 +506,7 @@ pages! {
     guide_worker_flows: "docs/guides/worker-flows.md",
     guide_worker_in_an_application: "docs/guides/worker-in-an-application.md",
     guide_workers: "docs/guides/workers.md",
+    readme: "README.md",
     readme_embedded: "examples/embedded/README.md",
     readme_hello: "examples/hello/README.md",
     readme_python: "sdks/python/README.md",
