@@ -289,3 +289,56 @@ fn make_fuzz_runs_every_property() {
     }
     assert!(properties >= 20, "{properties}");
 }
+
+/// The anchor that GitHub makes of a heading.
+fn anchor(heading: &str) -> String {
+    let text = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = text
+        .chars()
+        .filter(|c| c.is_alphanumeric() || "-_ ".contains(*c));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+/// A page without its fenced blocks.
+fn prose(text: &str) -> String {
+    let parts = text.split("```").step_by(2);
+    parts.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let mut links = 0;
+    let mut broken = Vec::new();
+    for file in files() {
+        // Entries of the changelog link to what was there at their time.
+        let is_page = file.extension().is_some_and(|ending| ending == "md");
+        if !is_page || file.ends_with("CHANGELOG.md") {
+            continue;
+        }
+        let page = root().join(&file);
+        let text = prose(&fs::read_to_string(&page).unwrap());
+        for rest in text.split("](").skip(1) {
+            let link = rest.split(')').next().unwrap();
+            if link.contains("://") || link.starts_with('/') || link.contains(char::is_whitespace) {
+                continue;
+            }
+            links += 1;
+            let (path, part) = link.split_once('#').unwrap_or((link, ""));
+            let target = if path.is_empty() {
+                page.clone()
+            } else {
+                page.with_file_name(path)
+            };
+            let has_part = || {
+                let text = prose(&fs::read_to_string(&target).unwrap_or_default());
+                let mut headings = text.lines().filter(|line| line.starts_with('#'));
+                headings.any(|heading| anchor(heading) == part)
+            };
+            if !target.exists() || !part.is_empty() && !has_part() {
+                broken.push(format!("{link} in {}", file.display()));
+            }
+        }
+    }
+    assert!(links > 100, "{links}");
+    assert!(broken.is_empty(), "these lead nowhere: {broken:#?}");
+}

@@ -1,5 +1,5 @@
-//! Runs the snippets of the documentation: `docs/start`, `docs/guides` and the READMEs of the
-//! project, the SDKs and the examples.
+//! Runs the snippets of the documentation: the folders of `docs` but `errors`, and the READMEs of
+//! the project, the SDKs and the examples.
 //!
 //! Each page is one project folder. A block whose first line is a comment with a path is a file of
 //! that project. What happens to a block depends on its language:
@@ -249,14 +249,16 @@ impl Drop for Shell {
 
 /// A page and the test of it.
 struct Page {
-    name: &'static str,
+    name: String,
     blocks: Vec<Block>,
 }
 
 impl Page {
-    fn of(name: &'static str) -> Self {
-        let blocks = blocks(name);
-        Self { name, blocks }
+    fn of(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            blocks: blocks(name),
+        }
     }
 
     fn at(&self, block: &Block) -> String {
@@ -280,7 +282,7 @@ impl Page {
             (Some(Marker::RunBy(path)), ..) => {
                 let runner = fs::read_to_string(root().join(path));
                 let runner = runner.unwrap_or_else(|_| panic!("{at}: there is no {path}"));
-                let folders = Path::new(self.name).components().rev();
+                let folders = Path::new(&self.name).components().rev();
                 let name = folders.take(1).collect::<PathBuf>();
                 let named = runner.contains(name.to_str().unwrap());
                 assert!(named, "{at}: {path} does not name the page");
@@ -515,22 +517,45 @@ pages! {
     readme_work: "examples/work/README.md",
 }
 
+/// The pages of a folder.
+fn pages_in(folder: &str) -> Vec<String> {
+    let entries = fs::read_dir(root().join(folder)).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut pages: Vec<String> = names.map(|name| format!("{folder}/{name}")).collect();
+    pages.sort();
+    pages
+}
+
+#[test]
+fn reference() {
+    for page in pages_in("docs/reference") {
+        Page::of(&page).check();
+    }
+}
+
+#[test]
+fn coming_from() {
+    for page in pages_in("docs/coming-from") {
+        Page::of(&page).check();
+    }
+}
+
 #[test]
 fn every_page_has_a_test() {
-    for folder in ["docs/start", "docs/guides"] {
-        for entry in fs::read_dir(root().join(folder)).unwrap() {
-            let name = entry.unwrap().file_name().into_string().unwrap();
-            let page = format!("{folder}/{name}");
-            assert!(PAGES.contains(&page.as_str()), "{page} is not in the list");
-        }
+    for page in ["docs/start", "docs/guides"].map(pages_in).concat() {
+        assert!(PAGES.contains(&page.as_str()), "{page} is not in the list");
     }
 }
 
 #[test]
 fn few_snippets_are_not_run() {
+    let listed = PAGES.iter().map(|page| (*page).to_owned());
+    let others = ["docs/reference", "docs/coming-from"]
+        .map(pages_in)
+        .concat();
     let mut not_run = Vec::new();
-    for page in PAGES {
-        for block in blocks(page) {
+    for page in listed.chain(others) {
+        for block in blocks(&page) {
             if matches!(block.marker, Some(Marker::NotRun | Marker::Fragment)) {
                 not_run.push(format!("{page}:{}", block.line));
             }
