@@ -37,22 +37,13 @@ test('its tests pass', (t) => {
   assert.equal(passed(readme(t), ['welcome.test.ts', 'payment.test.ts']), 7)
 })
 
-test('the example of docs/guides/waits.md waits', async (t) => {
+test('the example of docs/guides/waits.md waits, as docs/guides/testing.md tests it', async (t) => {
+  const [, play] = /```ts\n(import \{ later, runStep \}[^]*?)```/.exec(readFileSync(join(root, '../../docs/guides/testing.md'), 'utf8'))
   const [, example] = /```ts\n\/\/ processes\/approve.ts\n([^]*?)```/.exec(readFileSync(join(root, '../../docs/guides/waits.md'), 'utf8'))
   const folder = project(t, {
     'package.json': '{"type":"module"}',
     'processes/approve.ts': example,
-    'play.ts': `
-      import { later, runStep } from 'riverrun/testing'
-      import approve from './processes/approve.ts'
-      const done = await runStep(approve, {
-        input: { id: '7', total: 50 },
-        start: new Date('2026-01-01'),
-        triggers: { user: ({ payload }) => later('2 days', { approved: true, comment: '' }) },
-        events: [{ type: 'payment.confirmed', data: { orderId: '7', by: 'card' }, at: '5 days' }],
-      })
-      console.log(JSON.stringify([done.value, done.executions, done.enqueued.length]))
-    `,
+    'play.ts': `${play}\nconsole.log(JSON.stringify([done.value, done.executions, done.enqueued.length]))`,
   }, packages)
   symlinkSync(root, join(folder, 'node_modules/riverrun'))
   const printed = execFileSync(process.execPath, ['--import', 'tsx', 'play.ts'], { cwd: folder, encoding: 'utf8' })

@@ -32,7 +32,7 @@ use std::{
 use crate::support::{Ended, PATIENCE, Project};
 
 /// Blocks that no test executes: `not run` and `fragment`. Raise it only with a reason.
-const MOST_NOT_RUN: usize = 26;
+const MOST_NOT_RUN: usize = 20;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
