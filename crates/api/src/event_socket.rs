@@ -1,5 +1,5 @@
 //! Events over one WebSocket: many subscriptions at once, told apart by the id that each was given.
-//! The messages are described in `docs/websocket.md`.
+//! The messages are described in `docs/reference/websocket.md`.
 //!
 //! Each subscription reads for itself and waits when the client is slow; what it then misses of
 //! the bus it reads from the store, and says so. So a socket holds a bounded number of texts,
@@ -45,7 +45,7 @@ const MAX_ID: usize = 128;
 /// cursor: `{"type": "subscribe", "id": "a", "stream": "nq:flow:<runId>", "from": "<cursor>"}`,
 /// `{"type": "subscribe", "id": "b", "kinds": ["order.paid"]}`, `{"type": "unsubscribe", "id":
 /// "a"}`, `{"type": "ping"}`. Events come as `{"type": "event", "id", "cursor", "event"}`;
-/// `docs/websocket.md` lists the rest.
+/// `docs/reference/websocket.md` lists the rest.
 #[utoipa::path(get, path = "/api/events/ws", tag = "events",
     responses(
         (status = 101, description = "The connection is a WebSocket now"),

@@ -37,7 +37,7 @@ const MAX_GRACE: Duration = Duration::from_secs(86_400);
 /// Connect as a worker
 ///
 /// A WebSocket over which the server leads a worker by the worker protocol
-/// (`docs/protocol.md`).
+/// (`docs/reference/protocol.md`).
 #[utoipa::path(get, path = "/api/workers/ws", tag = "workers",
     responses(
         (status = 101, description = "The connection is a WebSocket now"),

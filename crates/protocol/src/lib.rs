@@ -1,7 +1,7 @@
 //! The messages between riverrun and the programs that run work, free of sockets.
 //!
-//! `docs/protocol.md` is their meaning. A message is one line of JSON: a [`Message`] is what such a
-//! line says, [`Lines`] cuts a stream of bytes into lines, and the other types are what stands in
+//! `docs/reference/protocol.md` describes them. A message is one line of JSON: [`Message`] is one
+//! message, [`Lines`] splits a stream of bytes into lines, and the other types are the contents of
 //! `params`, `result` and `error`.
 
 mod error;

@@ -31,6 +31,11 @@
 //! With [`Builder::data`] instead of `memory` what was acknowledged survives a crash, and a run
 //! that was under way goes on when the folder is opened again.
 
+/// Runs the examples of the guide.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guides/testing-rust.md")]
+struct TestingGuide;
+
 mod builder;
 mod error;
 mod river;

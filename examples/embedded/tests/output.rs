@@ -19,3 +19,14 @@ fn it_greets_the_world_and_keeps_the_run() {
     assert!(folder.join("riverrun.db").exists());
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+#[test]
+fn the_handler_in_readme_is_the_one_of_the_example() {
+    let readme = include_str!("../README.md");
+    let (_, rest) = readme.split_once("```rust\n").unwrap();
+    let (handler, _) = rest.split_once("```").unwrap();
+    let main = include_str!("../src/main.rs");
+    for line in handler.lines() {
+        assert!(main.contains(line.trim()), "{line}");
+    }
+}

@@ -19,7 +19,8 @@ README = pathlib.Path(__file__).resolve().parent.parent / "README.md"
 class Examples(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
-        blocks = re.findall(r"^```python( no-run)?\n(.*?)^```", README.read_text(), re.M | re.S)
+        block = r"^(<!-- not run: [^\n]*-->\n)?```python\n(.*?)^```"
+        blocks = re.findall(block, README.read_text(), re.M | re.S)
         cls.spaces: list[dict[str, Any]] = []
         for mark, source in blocks:
             code = compile(source, str(README), "exec")
@@ -32,8 +33,8 @@ class Examples(unittest.TestCase):
         self.assertEqual(outcome.result(), {"width": 640})
         self.assertEqual((len(outcome.progress), outcome.checkpoint), (2, 2))
 
-    def test_the_example_of_the_page_on_awaits(self) -> None:
-        page = README.parent.parent.parent / "docs" / "awaits.md"
+    def test_the_example_of_the_guide_on_waits(self) -> None:
+        page = README.parent.parent.parent / "docs/guides/waits.md"
         example = re.search(r"^```python\n(# processes.*?)^```", page.read_text(), re.M | re.S)
         assert example is not None
         space: dict[str, Any] = {}
@@ -41,7 +42,7 @@ class Examples(unittest.TestCase):
         done = run_step(
             space["handler"],
             {"id": "7", "total": 50},
-            triggers={"user": lambda door: later("2 days", {"approved": True, "comment": ""})},
+            triggers={"user": lambda callback: later("2 days", {"approved": True, "comment": ""})},
             events=[
                 {"type": "payment.confirmed", "data": {"orderId": "7", "by": "card"}, "at": "5d"}
             ],
@@ -49,8 +50,8 @@ class Examples(unittest.TestCase):
         self.assertEqual(done.result(), {"approved": True, "by": "card"})
         self.assertEqual((done.executions, len(done.enqueued)), (4, 1))
 
-    def test_the_example_of_the_page_on_testing(self) -> None:
-        page = README.parent.parent.parent / "docs" / "testing.md"
+    def test_the_example_of_the_guide_on_testing(self) -> None:
+        page = README.parent.parent.parent / "docs/guides/testing.md"
         example = re.search(r"^```python\n(# test_trip.*?)^```", page.read_text(), re.M | re.S)
         assert example is not None
         began = time.monotonic()

@@ -305,7 +305,7 @@ print("drained", flush=True)
 
     def test_the_example_of_the_page_works(self) -> None:
         server = self.server()
-        page = (ROOT / "docs/workers.md").read_text()
+        page = (ROOT / "docs/guides/worker-in-an-application.md").read_text()
         example = re.search(r"^```python\n(# app.py.*?)^```", page, re.M | re.S)
         assert example is not None
         space: dict[str, Any] = {"__name__": "app"}

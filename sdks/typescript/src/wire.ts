@@ -1,5 +1,5 @@
 /**
- * The messages of docs/protocol.md, as far as this SDK reads and writes them.
+ * The messages of docs/reference/protocol.md, as far as this SDK reads and writes them.
  */
 
 export const protocolVersion = 1

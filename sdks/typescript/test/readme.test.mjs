@@ -37,30 +37,21 @@ test('its tests pass', (t) => {
   assert.equal(passed(readme(t), ['welcome.test.ts', 'payment.test.ts']), 7)
 })
 
-test('the example of docs/awaits.md waits', async (t) => {
-  const [, example] = /```ts\n\/\/ processes\/approve.ts\n([^]*?)```/.exec(readFileSync(join(root, '../../docs/awaits.md'), 'utf8'))
+test('the example of docs/guides/waits.md waits, as docs/guides/testing.md tests it', async (t) => {
+  const [, play] = /```ts\n(import \{ later, runStep \}[^]*?)```/.exec(readFileSync(join(root, '../../docs/guides/testing.md'), 'utf8'))
+  const [, example] = /```ts\n\/\/ processes\/approve.ts\n([^]*?)```/.exec(readFileSync(join(root, '../../docs/guides/waits.md'), 'utf8'))
   const folder = project(t, {
     'package.json': '{"type":"module"}',
     'processes/approve.ts': example,
-    'play.ts': `
-      import { later, runStep } from 'riverrun/testing'
-      import approve from './processes/approve.ts'
-      const done = await runStep(approve, {
-        input: { id: '7', total: 50 },
-        start: new Date('2026-01-01'),
-        triggers: { user: ({ payload }) => later('2 days', { approved: true, comment: '' }) },
-        events: [{ type: 'payment.confirmed', data: { orderId: '7', by: 'card' }, at: '5 days' }],
-      })
-      console.log(JSON.stringify([done.value, done.executions, done.enqueued.length]))
-    `,
+    'play.ts': `${play}\nconsole.log(JSON.stringify([done.value, done.executions, done.enqueued.length]))`,
   }, packages)
   symlinkSync(root, join(folder, 'node_modules/riverrun'))
   const printed = execFileSync(process.execPath, ['--import', 'tsx', 'play.ts'], { cwd: folder, encoding: 'utf8' })
   assert.deepEqual(JSON.parse(printed), [{ approved: true, by: 'card' }, 4, 1])
 })
 
-test('the tests of docs/testing.md pass, and take no time', (t) => {
-  const [, example] = /```ts\n\/\/ trip.test.ts\n([^]*?)```/.exec(readFileSync(join(root, '../../docs/testing.md'), 'utf8'))
+test('the tests of docs/guides/testing.md pass, and take no time', (t) => {
+  const [, example] = /```ts\n\/\/ trip.test.ts\n([^]*?)```/.exec(readFileSync(join(root, '../../docs/guides/testing.md'), 'utf8'))
   const options = { strict: true, noEmit: true, target: 'es2022', module: 'nodenext', types: ['node'], skipLibCheck: true }
   const folder = project(t, { 'package.json': '{"type":"module"}', 'trip.test.ts': example, 'tsconfig.json': JSON.stringify({ compilerOptions: options }) }, packages)
   symlinkSync(root, join(folder, 'node_modules/riverrun'))

@@ -142,8 +142,8 @@ test('a word that is no setting is refused, with the one that was meant', async 
 })
 
 test('every setting that the server knows is one', async () => {
-  const table = readFileSync(new URL('../../../docs/queues.md', import.meta.url), 'utf8')
-  const rows = [...table.split('## Settings of a process')[1].split('## Adding jobs')[0].matchAll(/^\| (`[^|]+`) \|/gm)]
+  const table = readFileSync(new URL('../../../docs/guides/processes.md', import.meta.url), 'utf8')
+  const rows = [...table.split('## Settings of a process')[1].split('\n## ')[0].matchAll(/^\| (`[^|]+`) \|/gm)]
   const names = rows.flatMap(([, cell]) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name))
   assert.ok(names.length > 15, names.join())
   const known = (name) => execute(() => 1, null, { schemas: false, config: { [name]: undefined, [`${name}x`]: 1 } }).then(() => '', ({ message }) => message)

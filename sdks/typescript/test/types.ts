@@ -48,7 +48,7 @@ export const config = defineQueueConfig({
   flow: { id: 'ml', role: 'step', step: 'train', emits: ['model.trained'], subscriptions: [{ eventKind: 'data.ready', when: (event) => event.data.rows > 0 }] },
 })
 
-/** Every setting that docs/queues.md lists. One that is new there belongs here. */
+/** Every setting that docs/guides/processes.md lists. One that is new there belongs here. */
 export const everySetting: Required<ProcessConfig> = {
   runMode: 'queue',
   queue: { name: 'q', concurrency: 2 },

@@ -291,9 +291,9 @@ test('a signal waits for every worker, and leaves the end to an application that
   }
 })
 
-test('the example of docs/workers.md works', async (t) => {
+test('the example of docs/guides/worker-in-an-application.md works', async (t) => {
   const server = await startServer(t)
-  const [, example] = /```ts\n\/\/ app.ts\n([^]*?)```/.exec(readFileSync(join(root, '../../docs/workers.md'), 'utf8'))
+  const [, example] = /```ts\n\/\/ app.ts\n([^]*?)```/.exec(readFileSync(join(root, '../../docs/guides/worker-in-an-application.md'), 'utf8'))
   const options = { strict: true, noEmit: true, target: 'es2022', module: 'nodenext', types: ['node'], skipLibCheck: true }
   const folder = project(
     t,

@@ -41,7 +41,7 @@ async fn event(socket: &mut Socket, id: &str) -> Value {
 
 #[tokio::test]
 async fn the_conversation_of_the_page_is_held() {
-    let page = include_str!("../../../../docs/websocket.md");
+    let page = include_str!("../../../../docs/reference/websocket.md");
     let conversation = page.split("```conversation\n").nth(1).unwrap();
     let conversation = conversation.split("```").next().unwrap();
     let server = Server::new().await;

@@ -38,6 +38,33 @@ async fn the_document_lists_every_route() {
     insta::assert_snapshot!(routes.join("\n"));
 }
 
+/// `docs/reference/http.md` lists routes as `GET /path`, several methods before one path too.
+#[test]
+fn the_reference_page_lists_every_route() {
+    let page = include_str!("../../../../docs/reference/http.md");
+    let spans = page
+        .lines()
+        .flat_map(|line| line.split('`').skip(1).step_by(2));
+    let mut listed = BTreeSet::new();
+    for span in spans {
+        let words: Vec<&str> = span.split(' ').collect();
+        if let Some((path, methods)) = words.split_last() {
+            listed.extend(methods.iter().map(|method| format!("{method} {path}")));
+        }
+    }
+    let document = serde_json::to_value(riverrun_api::openapi()).unwrap();
+    let paths = document["paths"].as_object().unwrap().iter();
+    let routes = paths.flat_map(|(path, item)| {
+        let methods = item.as_object().unwrap().keys();
+        methods.map(move |method| format!("{} {path}", method.to_uppercase()))
+    });
+    let missing: Vec<String> = routes.filter(|route| !listed.contains(route)).collect();
+    assert!(
+        missing.is_empty(),
+        "docs/reference/http.md lacks {missing:#?}"
+    );
+}
+
 #[tokio::test]
 async fn every_reference_leads_somewhere() {
     let document = serde_json::to_value(riverrun_api::openapi()).unwrap();

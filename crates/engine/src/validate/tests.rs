@@ -455,6 +455,34 @@ fn the_schema_lets_nothing_wait_longer_than_a_run_may() {
     }
 }
 
+/// The properties below a schema that have no description, by their paths.
+fn undescribed(at: &str, schema: &Value, found: &mut Vec<String>) {
+    for (name, value) in schema.as_object().into_iter().flatten() {
+        let at = format!("{at}/{name}");
+        if name == "properties" {
+            for (property, rule) in value.as_object().into_iter().flatten() {
+                let about = rule.get("description").and_then(Value::as_str);
+                if rule.is_object() && about.is_none_or(str::is_empty) {
+                    found.push(format!("{at}/{property}"));
+                }
+                undescribed(&format!("{at}/{property}"), rule, found);
+            }
+        } else if !matches!(name.as_str(), "allOf" | "examples") {
+            undescribed(&at, value, found);
+        }
+    }
+}
+
+#[test]
+fn every_property_of_the_schema_has_a_description_for_editors() {
+    let mut found = Vec::new();
+    undescribed("", flow_schema(), &mut found);
+    assert!(found.is_empty(), "without a description: {found:#?}");
+    for (name, definition) in flow_schema()["$defs"].as_object().unwrap() {
+        assert!(definition["description"].is_string(), "$defs/{name}");
+    }
+}
+
 #[test]
 fn what_is_no_flow_at_all_is_refused() {
     for definition in [

@@ -99,11 +99,14 @@ fn the_sdk_knows_every_event_type_and_status() {
 
 #[test]
 fn the_page_on_events_names_every_type() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/events.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/events.md");
     let page = std::fs::read_to_string(path).unwrap();
     let is_missing = |kind: &&EventType| !page.contains(&format!("`{kind}`"));
     let missing: Vec<&EventType> = EventType::KNOWN.iter().filter(is_missing).collect();
-    assert!(missing.is_empty(), "docs/events.md lacks {missing:?}");
+    assert!(
+        missing.is_empty(),
+        "docs/reference/events.md lacks {missing:?}"
+    );
 }
 
 /// Every member that is there, and none is missing that always should be.

@@ -17,6 +17,8 @@ mod init;
 mod jobs;
 mod processes;
 mod queues;
+#[cfg(test)]
+mod reference_page;
 mod registry;
 mod run;
 mod runs;

@@ -83,7 +83,7 @@ impl Worker {
             processes.end().await;
             let message = format!("{} has no process that can be run", folder.display());
             return Err(Failure::usage("NO_PROCESSES", message)
-                .next("a file under processes/, as docs/queues.md shows"));
+                .next("a file under processes/, as docs/guides/processes.md shows"));
         }
         let session = Session::new(
             WorkerOptions {

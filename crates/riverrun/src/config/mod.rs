@@ -8,6 +8,8 @@ mod keys;
 mod layers;
 #[cfg(test)]
 mod limits_page;
+#[cfg(test)]
+mod settings_page;
 mod time;
 
 use std::{net::SocketAddr, path::PathBuf};

@@ -116,7 +116,7 @@ const DOCUMENTS: [&str; 7] = [
     "README.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
-    "docs/cli.md",
+    "docs/reference/cli.md",
     "examples/hello/README.md",
     "examples/shop/README.md",
     "examples/work/README.md",
@@ -135,6 +135,7 @@ fn paths(text: &str) -> BTreeSet<String> {
     ];
     let endings = [".md", ".rs", ".toml", ".sh"];
     text.split(|c: char| c.is_whitespace() || "`()[]\"'|,;".contains(c))
+        .map(|word| word.split('#').next().unwrap())
         .map(|word| word.trim_end_matches(['.', ':', '/']))
         .filter(|word| !word.contains(['<', '$', '*']) && !word.contains("://"))
         .filter(|word| {
@@ -190,24 +191,29 @@ fn every_folder_of_a_crate_is_explained() {
     assert!(missing.is_empty(), "nothing is said of {missing:#?}");
 }
 
-/// What stands between backticks, and lines of examples.
+/// Text between backticks, and the lines of code blocks. Prose may start with a command's name.
 fn snippets(text: &str) -> Vec<String> {
     let spans = text
         .lines()
         .flat_map(|line| line.split('`').skip(1).step_by(2));
+    let mut is_fenced = false;
     let lines = text.lines().filter_map(|line| {
+        let is_fence = line.starts_with("```");
+        is_fenced ^= is_fence;
+        let is_code = !is_fence && (is_fenced || line.starts_with("    "));
         let line = line.trim();
-        line.strip_prefix("$ ").or(Some(line))
+        is_code.then(|| line.strip_prefix("$ ").unwrap_or(line))
     });
     spans.chain(lines).map(str::to_owned).collect()
 }
 
-/// The arguments of a command up to what only a shell understands.
+/// The arguments of a command up to what only a shell understands, or a placeholder.
 fn arguments(command: &str) -> Vec<&str> {
     command
         .split_whitespace()
         .take_while(|word| word.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '-'))
         .take_while(|word| !["->", "-d"].contains(word))
+        .take_while(|word| !word.starts_with(|c: char| c.is_ascii_uppercase()))
         .collect()
 }
 
@@ -261,6 +267,70 @@ fn every_target_of_make_in_the_documents_exists() {
     assert!(named >= 5, "{named}");
 }
 
+/// The members of a TypeScript interface or of a Python dataclass: lines that are indented once and
+/// begin with a name.
+fn members(file: &str, begin: &str, indent: &str) -> BTreeSet<String> {
+    let source = document(file);
+    let (_, body) = source.split_once(begin).unwrap();
+    let ends = |line: &&str| line.is_empty() || line.starts_with(indent) || line.starts_with("  ");
+    let lines = body.lines().skip(1).take_while(ends);
+    let member = |line: &str| {
+        let rest = line.strip_prefix(indent)?.strip_prefix("readonly ");
+        let rest = rest.or_else(|| line.strip_prefix(indent))?;
+        let name: String = rest
+            .chars()
+            .take_while(|c| c.is_alphanumeric() || *c == '_')
+            .collect();
+        let after = &rest[name.len()..];
+        let is_member = [":", "?:", "(", "<"]
+            .iter()
+            .any(|sign| after.starts_with(sign));
+        (is_member && !name.is_empty()).then_some(name)
+    };
+    lines.filter_map(member).collect()
+}
+
+#[test]
+fn the_page_of_processes_has_every_setting_and_every_member_of_the_context() {
+    let page = document("docs/reference/processes.md");
+    let words: BTreeSet<&str> = page
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .flat_map(|span| span.split(|c: char| !c.is_alphanumeric() && c != '_'))
+        .collect();
+    let config = "sdks/typescript/src/config.ts";
+    let context = "sdks/typescript/src/context.ts";
+    let mut missing = Vec::new();
+    for (file, begin, indent, least) in [
+        (config, "export interface ProcessConfig<", "  ", 25),
+        (config, "export interface StepConfig {", "  ", 9),
+        (config, "export interface FlowConfig ", "  ", 2),
+        (config, "export interface RetryPolicy {", "  ", 4),
+        (context, "export interface Context<", "  ", 25),
+        (context, "export interface StateApi<", "  ", 7),
+        (context, "export interface EnqueueOptions {", "  ", 20),
+        (
+            "sdks/python/src/riverrun/config.py",
+            "class QueueConfig(Record):",
+            "    ",
+            30,
+        ),
+        (
+            "sdks/python/src/riverrun/config.py",
+            "class RetryPolicy(Record):",
+            "    ",
+            4,
+        ),
+    ] {
+        let members = members(file, begin, indent);
+        assert!(members.len() >= least, "{begin} {members:?}");
+        let unsaid = members.iter().filter(|name| !words.contains(name.as_str()));
+        missing.extend(unsaid.map(|name| format!("{name} of {begin} in {file}")));
+    }
+    assert!(missing.is_empty(), "the page lacks {missing:#?}");
+}
+
 #[test]
 fn make_fuzz_runs_every_property() {
     let makefile = document("Makefile");
@@ -288,4 +358,57 @@ fn make_fuzz_runs_every_property() {
         }
     }
     assert!(properties >= 20, "{properties}");
+}
+
+/// The anchor that GitHub makes of a heading.
+fn anchor(heading: &str) -> String {
+    let text = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = text
+        .chars()
+        .filter(|c| c.is_alphanumeric() || "-_ ".contains(*c));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+/// A page without its fenced blocks.
+fn prose(text: &str) -> String {
+    let parts = text.split("```").step_by(2);
+    parts.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let mut links = 0;
+    let mut broken = Vec::new();
+    for file in files() {
+        // Entries of the changelog link to what was there at their time.
+        let is_page = file.extension().is_some_and(|ending| ending == "md");
+        if !is_page || file.ends_with("CHANGELOG.md") {
+            continue;
+        }
+        let page = root().join(&file);
+        let text = prose(&fs::read_to_string(&page).unwrap());
+        for rest in text.split("](").skip(1) {
+            let link = rest.split(')').next().unwrap();
+            if link.contains("://") || link.starts_with('/') || link.contains(char::is_whitespace) {
+                continue;
+            }
+            links += 1;
+            let (path, part) = link.split_once('#').unwrap_or((link, ""));
+            let target = if path.is_empty() {
+                page.clone()
+            } else {
+                page.with_file_name(path)
+            };
+            let has_part = || {
+                let text = prose(&fs::read_to_string(&target).unwrap_or_default());
+                let mut headings = text.lines().filter(|line| line.starts_with('#'));
+                headings.any(|heading| anchor(heading) == part)
+            };
+            if !target.exists() || !part.is_empty() && !has_part() {
+                broken.push(format!("{link} in {}", file.display()));
+            }
+        }
+    }
+    assert!(links > 100, "{links}");
+    assert!(broken.is_empty(), "these lead nowhere: {broken:#?}");
 }

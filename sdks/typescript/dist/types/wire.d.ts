@@ -1,5 +1,5 @@
 /**
- * The messages of docs/protocol.md, as far as this SDK reads and writes them.
+ * The messages of docs/reference/protocol.md, as far as this SDK reads and writes them.
  */
 export declare const protocolVersion = 1;
 /** The code of an error answer after which the code of the execution must not continue. */

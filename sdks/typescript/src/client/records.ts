@@ -101,7 +101,7 @@ export type WhyKind =
   | 'concurrency' | 'rate-limit' | 'gathering' | 'delayed' | 'queued' | 'lease-expired' | 'worker-away' | 'running' | 'child' | 'branches' | 'ready'
   | (string & {})
 
-/** Which members there are depends on the kind: docs/why.md. */
+/** Which members there are depends on the kind: docs/guides/diagnose.md. */
 export interface WhyReason {
   kind: WhyKind
   summary: string
@@ -234,7 +234,7 @@ export interface RegisteredFlow {
   issues: FlowIssue[]
 }
 
-/** Members that this version does not know are there too: docs/diagrams.md. */
+/** Members that this version does not know are there too: docs/guides/diagrams.md. */
 export interface FlowDiagram {
   flow: string
   name?: string

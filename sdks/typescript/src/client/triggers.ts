@@ -6,7 +6,7 @@ import type { Backfilled, Page, PageQuery, TriggerRecord, TriggerStats } from '.
 
 export type TriggerType = 'http' | 'schedule' | 'event' | 'manual'
 
-/** What a trigger is made of; docs/triggers.md describes the `config` of each type. */
+/** What a trigger is made of; docs/guides/triggers.md describes the `config` of each type. */
 export interface NewTrigger {
   id: string
   type: TriggerType

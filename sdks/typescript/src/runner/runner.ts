@@ -1,5 +1,5 @@
 /**
- * The runner's side of docs/protocol.md: loads modules and runs their handlers.
+ * The runner's side of docs/reference/protocol.md: loads modules and runs their handlers.
  */
 
 import { CancelledError, type CancelReason, RiverrunError } from '../errors.ts'

@@ -1,1 +1,1 @@
-"""The runner: a child process of the server that executes handlers. See docs/protocol.md."""
+"""Runs handlers as a child process of the server. See docs/reference/protocol.md."""

@@ -1,1 +1,1 @@
-"""The worker's side of docs/protocol.md: connections to a server, and what is said over them."""
+"""The worker side of docs/reference/protocol.md: connections to a server and their messages."""

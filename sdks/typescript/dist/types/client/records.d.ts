@@ -105,7 +105,7 @@ export interface Why {
     deadlineAt?: string;
 }
 export type WhyKind = 'ended' | 'damaged' | 'paused' | 'parked' | 'not-before' | 'await-time' | 'await-event' | 'await-trigger' | 'backoff' | 'queue-paused' | 'no-worker' | 'process-broken' | 'no-room' | 'concurrency' | 'rate-limit' | 'gathering' | 'delayed' | 'queued' | 'lease-expired' | 'worker-away' | 'running' | 'child' | 'branches' | 'ready' | (string & {});
-/** Which members there are depends on the kind: docs/why.md. */
+/** Which members there are depends on the kind: docs/guides/diagnose.md. */
 export interface WhyReason {
     kind: WhyKind;
     summary: string;
@@ -243,7 +243,7 @@ export interface RegisteredFlow {
     /** Warnings. */
     issues: FlowIssue[];
 }
-/** Members that this version does not know are there too: docs/diagrams.md. */
+/** Members that this version does not know are there too: docs/guides/diagrams.md. */
 export interface FlowDiagram {
     flow: string;
     name?: string;

@@ -3,7 +3,7 @@ import type { RunEvent } from '../events.ts';
 import type { Http } from './http.ts';
 import type { Backfilled, Page, PageQuery, TriggerRecord, TriggerStats } from './records.ts';
 export type TriggerType = 'http' | 'schedule' | 'event' | 'manual';
-/** What a trigger is made of; docs/triggers.md describes the `config` of each type. */
+/** What a trigger is made of; docs/guides/triggers.md describes the `config` of each type. */
 export interface NewTrigger {
     id: string;
     type: TriggerType;

@@ -1,5 +1,5 @@
 /**
- * The runner's side of docs/protocol.md: loads modules and runs their handlers.
+ * The runner's side of docs/reference/protocol.md: loads modules and runs their handlers.
  */
 import { type CancelReason } from '../errors.ts';
 import { type Limits } from '../wire.ts';
