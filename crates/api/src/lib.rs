@@ -47,6 +47,7 @@ mod start;
 mod stories;
 mod triggers;
 mod unheard;
+mod unread;
 mod workers;
 
 pub use app::ApiOptions;

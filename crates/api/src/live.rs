@@ -145,12 +145,19 @@ pub(crate) struct Held {
     all: Arc<LiveReaders>,
 }
 
+impl Held {
+    /// The reader has taken a part of it.
+    pub fn moved(&self) {
+        let now = self.all.now_ms();
+        self.counted.moved_ms.store(now, Ordering::Release);
+    }
+}
+
 impl Drop for Held {
     fn drop(&mut self) {
         self.counted.bytes.fetch_sub(self.bytes, Ordering::AcqRel);
         self.all.bytes.fetch_sub(self.bytes, Ordering::AcqRel);
-        let now = self.all.now_ms();
-        self.counted.moved_ms.store(now, Ordering::Release);
+        self.moved();
     }
 }
 

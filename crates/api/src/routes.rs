@@ -17,7 +17,7 @@ use crate::{
     app::{Api, ApiOptions},
     awaits, call_socket, calls, docs_page, doors, edge, event_socket, events, executions, flows,
     handlers, health, hooks, jobs, kinds, letters, queues, run_actions, run_history, run_reads,
-    schemas, sse, start, stories, triggers, unheard, workers,
+    schemas, sse, start, stories, triggers, unheard, unread, workers,
 };
 
 /// The routes of a runtime, ready to be served.
@@ -44,6 +44,7 @@ pub fn router(runtime: Runtime, triggers: Triggers, options: ApiOptions) -> Rout
         .route("/api/_queue/ws", routing::get(event_socket::event_socket))
         .fallback(edge::not_found)
         .method_not_allowed_fallback(edge::method_not_allowed)
+        .layer(middleware::from_fn_with_state(api.clone(), unread::count))
         .layer(compression())
         .layer(middleware::from_fn_with_state(api.clone(), edge::around))
         .with_state(api)

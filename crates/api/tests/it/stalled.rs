@@ -162,3 +162,28 @@ async fn a_websocket_that_takes_nothing_is_disconnected() {
     until(async || (server.runtime.bus().subscribed() == 1).then_some(())).await;
     until(async || (server.runtime.bus().subscribed() == 0).then_some(())).await;
 }
+
+/// A page of a stream, asked for and not read.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pages_that_nobody_reads_are_bounded_together() {
+    const READERS: usize = 200;
+    let options = Options {
+        live_total_bytes: 16 << 20,
+        ..Options::default()
+    };
+    let (_server, address) = filled(options, ApiOptions::default()).await;
+    let before = resident_bytes();
+    let mut readers = Vec::with_capacity(READERS);
+    for _ in 0..READERS {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.set_recv_buffer_size(16_384).unwrap();
+        let mut stream = socket.connect(address.parse().unwrap()).await.unwrap();
+        let request = "GET /api/events/test/large HTTP/1.1\r\nhost: x\r\n\r\n";
+        stream.write_all(request.as_bytes()).await.unwrap();
+        stream.readable().await.unwrap();
+        readers.push(stream);
+    }
+    let held = resident_bytes().saturating_sub(before);
+    // Without a bound they hold 1.6 MB each.
+    assert!(held < 160 << 20, "{} MiB are held", held >> 20);
+}
