@@ -14,6 +14,7 @@ pub mod codec;
 mod commit;
 pub mod equality;
 mod error;
+pub mod judge;
 mod life;
 mod log;
 mod query;

@@ -1,38 +1,22 @@
 //! Definitions, each kept for ever.
 
-use riverrun_store::{Error, FlowRecord};
+use riverrun_store::FlowRecord;
+use riverrun_types::Json;
 use rusqlite::{OptionalExtension, params};
 
-use super::refuse;
 use crate::{
     columns::{Payload, Sealed, json},
     core::Core,
     error::{Failure, Worked},
 };
 
-pub(super) fn judge(core: &Core, flow: &FlowRecord) -> Worked<()> {
+pub(super) fn definition(core: &Core, id: &str, version: &str) -> Worked<Option<Json>> {
     let known: Option<Payload> = core
         .conn
         .prepare_cached("SELECT definition FROM flows WHERE id = ?1 AND version = ?2")?
-        .query_row((&*flow.id, &*flow.version), |row| row.get(0))
+        .query_row((id, version), |row| row.get(0))
         .optional()?;
-    match known {
-        None => Ok(()),
-        Some(known) => refuse(known_as(
-            flow,
-            json(known).map_err(Failure::Refused)? == flow.definition,
-        )),
-    }
-}
-
-/// Why a flow that is there, or comes with the same commit, is not registered.
-pub(super) fn known_as(flow: &FlowRecord, same: bool) -> Error {
-    let (id, version) = (flow.id.to_string(), flow.version.to_string());
-    if same {
-        Error::FlowKept { id, version }
-    } else {
-        Error::FlowExists { id, version }
-    }
+    known.map(json).transpose().map_err(Failure::Refused)
 }
 
 pub(super) fn register(core: &Core, flow: &FlowRecord) -> Worked<()> {
