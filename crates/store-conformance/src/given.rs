@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use riverrun_store::{
     Advance, Append, Change, Claim, Claimed, Commit, Error, EventQuery, Expect, FlowRecord,
-    JobChange, Lease, NewJob, NewQueued, NewRun, Projection, Receipt, Result, RunFilter, RunRecord,
-    Store,
+    GroupId, JobChange, Lease, NewJob, NewQueued, NewRun, Projection, Receipt, Result, RunFilter,
+    RunRecord, Store,
 };
 use riverrun_types::{
     Draft, Event, EventType, Json, Millis, Name, RunId, RunStatus, StreamName, event::EventContext,
@@ -162,9 +162,18 @@ pub fn append_to(run: &str, events: Arc<[Draft]>) -> Append {
     append(StreamName::flow(&id(run)), events)
 }
 
+/// One group of commits.
+pub async fn commit_all(
+    store: &S,
+    group: impl IntoIterator<Item = Commit>,
+) -> Vec<Result<Receipt>> {
+    let group: Vec<Commit> = group.into_iter().collect();
+    store.commit(GroupId::first(), group.into()).await
+}
+
 /// One commit, by itself.
 pub async fn commit(store: &S, commit: Commit) -> Result<Receipt> {
-    let mut results = store.commit([commit].into()).await;
+    let mut results = commit_all(store, [commit]).await;
     assert_eq!(results.len(), 1, "one answer a commit");
     results.remove(0)
 }

@@ -18,6 +18,7 @@ mod list;
 pub mod mortal;
 pub mod queues;
 pub mod runs;
+pub mod shared;
 pub mod streams;
 pub mod through;
 pub mod whole;
@@ -30,10 +31,23 @@ use riverrun_store::Store;
 /// A fresh, empty store, and whatever must live as long as it, such as its folder.
 pub struct Fixture {
     pub store: Arc<dyn Store>,
+    another: Arc<dyn Store>,
     keep: Vec<Box<dyn Any + Send>>,
 }
 
 impl Fixture {
+    /// Gives a second handle on the same data, as another instance would have it. Without one, and
+    /// for a store with one owner, it is the first handle again.
+    pub fn shared_with<S: Store>(mut self, another: Arc<S>) -> Self {
+        self.another = another;
+        self
+    }
+
+    /// A second handle on the same data.
+    pub fn another(&self) -> Arc<dyn Store> {
+        self.another.clone()
+    }
+
     pub fn keeping(mut self, guard: impl Any + Send) -> Self {
         self.keep.push(Box::new(guard));
         self
@@ -43,6 +57,7 @@ impl Fixture {
 impl<S: Store> From<Arc<S>> for Fixture {
     fn from(store: Arc<S>) -> Self {
         Self {
+            another: store.clone(),
             store,
             keep: Vec::new(),
         }
@@ -54,7 +69,8 @@ type Checked = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// One promise of the trait.
 pub struct Check {
     pub name: &'static str,
-    pub run: fn(Arc<dyn Store>) -> Checked,
+    /// Given two handles on the same data. Most checks need only the first.
+    pub run: fn(Arc<dyn Store>, Arc<dyn Store>) -> Checked,
 }
 
 /// Runs every check against a store of its own and panics with the names of those that failed.
@@ -66,7 +82,7 @@ where
     let mut failed = Vec::new();
     for check in checks() {
         let fixture = factory().await;
-        let run = AssertUnwindSafe((check.run)(fixture.store.clone()));
+        let run = AssertUnwindSafe((check.run)(fixture.store.clone(), fixture.another()));
         if run.catch_unwind().await.is_err() {
             failed.push(check.name);
         }
@@ -79,6 +95,7 @@ where
 macro_rules! conformance_tests {
     ($factory:expr) => {
         $crate::with_checks! { as_tests $factory }
+        $crate::with_shared_checks! { as_shared_tests $factory }
     };
 }
 
@@ -110,6 +127,37 @@ macro_rules! as_tests {
 
 #[doc(hidden)]
 #[macro_export]
+macro_rules! as_shared_tests {
+    ([$factory:expr] $($check:ident,)*) => {
+        mod shared {
+            #[allow(unused_imports)]
+            use super::*;
+            $(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $check() {
+                    let fixture: $crate::Fixture = ($factory)().await;
+                    $crate::shared::$check(fixture.store.clone(), fixture.another()).await;
+                }
+            )*
+        }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! as_shared_list {
+    ([] $($check:ident,)*) => {
+        vec![$(
+            Check {
+                name: concat!("shared::", stringify!($check)),
+                run: |store, another| Box::pin(shared::$check(store, another)),
+            },
+        )*]
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
 macro_rules! as_list {
     ([] $($area:ident { $($file:ident { $($check:ident,)* })* })*) => {
         vec![$($($(
@@ -117,7 +165,7 @@ macro_rules! as_list {
                 name: concat!(
                     stringify!($area), "::", stringify!($file), "::", stringify!($check)
                 ),
-                run: |store| Box::pin($area::$file::$check(store)),
+                run: |store, _| Box::pin($area::$file::$check(store)),
             },
         )*)*)*]
     };
@@ -125,5 +173,7 @@ macro_rules! as_list {
 
 /// Every check, by name.
 pub fn checks() -> Vec<Check> {
-    crate::with_checks! { as_list }
+    let mut checks = crate::with_checks! { as_list };
+    checks.extend(crate::with_shared_checks! { as_shared_list });
+    checks
 }

@@ -335,3 +335,21 @@ macro_rules! with_checks {
         }
     };
 }
+
+/// Hands the list of checks with two handles on the same data to another macro.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! with_shared_checks {
+    ($then:ident $($factory:expr)?) => {
+        $crate::$then! { [$($factory)?]
+            groups_on_the_same_runs_in_opposite_order_both_end,
+            a_race_for_an_idempotency_key_has_one_winner,
+            a_race_for_a_route_has_one_winner,
+            a_race_for_a_unique_name_adds_one_job,
+            a_concurrency_limit_holds_for_both,
+            a_rate_limit_holds_for_both,
+            an_expired_lease_is_taken_over_and_fences_its_holder,
+            a_reader_of_the_log_misses_nothing_of_two_writers,
+        }
+    };
+}

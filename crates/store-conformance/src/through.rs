@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use riverrun_store::{
     AwaitFilter, AwaitRecord, AwaitStats, Beat, Claim, ClaimJobs, Claimed, ClaimedJobs, Commit,
-    DueTriggers, EmitRecord, Error, EventQuery, FlowRecord, InStory, JobBeats, JobFilter,
+    DueTriggers, EmitRecord, Error, EventQuery, FlowRecord, GroupId, InStory, JobBeats, JobFilter,
     JobRecord, Lease, LogPage, LogQuery, Page, Place, Purge, QueueRecord, Receipt, Reclaimed,
     Result, Retention, RunFilter, RunRecord, SignalLane, SignalRecord, Snapshot, StalledJob, Stats,
     Store, StoryQuery, StreamInfo, TriggerRecord, Unheard,
@@ -44,14 +44,18 @@ impl<B: Between> Through<B> {
 
 #[async_trait]
 impl<B: Between> Store for Through<B> {
-    async fn commit(&self, group: Arc<[Commit]>) -> Vec<Result<Receipt>> {
+    async fn commit(&self, id: GroupId, group: Arc<[Commit]>) -> Vec<Result<Receipt>> {
         self.between.called().await;
         if let Err(error) = self.between.writes().await {
             return group.iter().map(|_| Err(error.clone())).collect();
         }
-        let results = self.store.commit(group).await;
+        let results = self.store.commit(id, group).await;
         self.between.written().await;
         results
+    }
+
+    fn now_ms(&self, local_ms: Millis) -> Millis {
+        self.store.now_ms(local_ms)
     }
 
     async fn events(&self, stream: &StreamName, query: &EventQuery) -> Result<Vec<Event>> {

@@ -14,7 +14,7 @@ use std::{
 };
 
 use riverrun_store::{
-    Awaited, Change, Commit, Matcher, NewAwait, NewJob, NewRun, Projection, Signal, Store,
+    Awaited, Change, Commit, GroupId, Matcher, NewAwait, NewJob, NewRun, Projection, Signal, Store,
 };
 use riverrun_store_sqlite::{Options, SqliteStore};
 use riverrun_types::{
@@ -47,7 +47,7 @@ async fn main() {
         let group = (at..awaits.min(at + GROUP)).map(|at| {
             Commit::of(Change::Create(Box::new(run(at)))).and(Change::Await(Box::new(order(at))))
         });
-        for told in store.commit(group.collect()).await {
+        for told in store.commit(GroupId::first(), group.collect()).await {
             told.unwrap();
         }
         at += GROUP;
@@ -67,7 +67,7 @@ async fn main() {
             };
             Commit::of(Change::Await(Box::new(new)))
         });
-        for told in store.commit(group.collect()).await {
+        for told in store.commit(GroupId::first(), group.collect()).await {
             told.unwrap();
         }
         at += GROUP;
@@ -92,7 +92,7 @@ async fn main() {
     .await;
     let start = Instant::now();
     let group = (0..signals).map(|at| paid(more + (awaits - more) / signals * at + 1));
-    for told in store.commit(group.collect()).await {
+    for told in store.commit(GroupId::first(), group.collect()).await {
         assert_eq!(told.unwrap().woken.len(), 1);
     }
     let each = start.elapsed() / signals as u32;
@@ -107,7 +107,10 @@ async fn main() {
             if let Awaited::Event { lookback_ms, .. } = &mut new.what {
                 *lookback_ms = Some(60_000);
             }
-            let told = store.commit([Commit::of(Change::Await(Box::new(new)))].into());
+            let told = store.commit(
+                GroupId::first(),
+                [Commit::of(Change::Await(Box::new(new)))].into(),
+            );
             assert_eq!(told.await.remove(0).unwrap().woken.len(), 1);
         },
     )
@@ -124,7 +127,7 @@ async fn main() {
 }
 
 async fn say(store: &SqliteStore, order: usize) -> usize {
-    let told = store.commit([paid(order)].into());
+    let told = store.commit(GroupId::first(), [paid(order)].into());
     told.await.remove(0).unwrap().woken.len()
 }
 

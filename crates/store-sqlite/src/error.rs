@@ -1,6 +1,6 @@
 //! What SQLite says, as a decision for the caller.
 
-use riverrun_store::Error;
+use riverrun_store::{Error, judge::Refused};
 use rusqlite::ErrorCode;
 
 /// Why a piece of work in the writer did not happen.
@@ -12,6 +12,12 @@ pub(crate) enum Failure {
 }
 
 pub(crate) type Worked<T> = std::result::Result<T, Failure>;
+
+impl From<Refused> for Failure {
+    fn from(Refused(error): Refused) -> Self {
+        Self::Refused(error)
+    }
+}
 
 impl From<rusqlite::Error> for Failure {
     fn from(error: rusqlite::Error) -> Self {

@@ -47,7 +47,7 @@ use std::{
 use async_trait::async_trait;
 use riverrun_store::{
     AwaitFilter, AwaitRecord, AwaitStats, Beat, Claim, ClaimJobs, Claimed, ClaimedJobs, Commit,
-    DueTriggers, EmitRecord, Error, EventQuery, FlowRecord, InStory, JobBeats, JobFilter,
+    DueTriggers, EmitRecord, Error, EventQuery, FlowRecord, GroupId, InStory, JobBeats, JobFilter,
     JobRecord, Lease, LogPage, LogQuery, Page, Place, Purge, QueueRecord, Receipt, Reclaimed,
     Result, Retention, RunFilter, RunRecord, SignalLane, SignalRecord, Snapshot, StalledJob, Stats,
     Store, StoryQuery, StreamInfo, TriggerRecord, Unheard,
@@ -63,7 +63,8 @@ const FEW: usize = 32;
 
 #[async_trait]
 impl Store for SqliteStore {
-    async fn commit(&self, group: Arc<[Commit]>) -> Vec<Result<Receipt>> {
+    /// The group's id is not stored: no answer of this store is lost without the process.
+    async fn commit(&self, _id: GroupId, group: Arc<[Commit]>) -> Vec<Result<Receipt>> {
         let (count, each) = (group.len(), group.clone());
         let done = self.writer.write(move |core| apply::group(core, &group));
         match done.await {

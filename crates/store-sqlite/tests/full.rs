@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use riverrun_store::{Change, Commit, NewRun, RunFilter};
+use riverrun_store::{Change, Commit, GroupId, NewRun, RunFilter};
 use riverrun_store_conformance::given::*;
 use riverrun_store_sqlite::{Options, SqliteStore};
 
@@ -37,7 +37,7 @@ async fn a_full_disk_refuses_writes_and_keeps_what_was_acknowledged() {
     // The whole group fails, the refused with it, and leaves nothing.
     let group = [bulky("g1"), bulky("r0000"), bulky("g2"), bulky("g3")]
         .map(|new| Commit::of(Change::Create(Box::new(new))));
-    for result in store.commit(group.into()).await {
+    for result in store.commit(GroupId::first(), group.into()).await {
         assert_eq!(refusal(result), "DISK_FULL");
     }
     assert!(must(store.run(&id("g1")).await).is_none());

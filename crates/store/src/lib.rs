@@ -14,6 +14,8 @@ pub mod codec;
 mod commit;
 pub mod equality;
 mod error;
+mod group;
+pub mod judge;
 mod life;
 mod log;
 mod query;
@@ -41,6 +43,7 @@ pub use commit::{
     Receipt, Snapshot,
 };
 pub use error::Error;
+pub use group::GroupId;
 pub use life::{Life, Reason, Told, Waits, in_order, progress as job_progress};
 pub use log::{Kinds, LogPage, LogQuery, Logged, is_derived, topic};
 pub use query::{Direction, EventQuery, Page, Place, RunFilter, StreamInfo};
@@ -69,12 +72,23 @@ pub trait Store: Send + Sync + 'static {
     /// Applies each commit of the group whole or refuses it, in order, and makes all of them
     /// durable together before it answers. A refusal touches nobody else in the group; a failure
     /// of the disk fails the whole group. Called by the [`Writer`] alone.
-    async fn commit(&self, group: Arc<[Commit]>) -> Vec<Result<Receipt>>;
+    ///
+    /// Each group has an id of its own. A store behind a network keeps it with the group, so that
+    /// after a lost answer it finds out whether the group was applied: [`Error::Unavailable`] means
+    /// that nothing of it was.
+    async fn commit(&self, id: GroupId, group: Arc<[Commit]>) -> Vec<Result<Receipt>>;
 
     /// The same for one commit with which no other waits, in the calling thread, which is kept until
     /// it is durable. None where that cannot be done, now or ever. Called by the [`Writer`] alone.
     fn commit_here(&self, _commit: &Commit) -> Option<Result<Receipt>> {
         None
+    }
+
+    /// The time by the store's clock when this machine's shows `local_ms`. Leases and limits go by
+    /// it, so that instances whose clocks differ agree; it never goes back. A store on this machine
+    /// has this machine's clock.
+    fn now_ms(&self, local_ms: Millis) -> Millis {
+        local_ms
     }
 
     /// Takes up to `claim.limit` jobs that are due and not leased, or whose lease has run out,

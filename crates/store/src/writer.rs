@@ -14,7 +14,7 @@ use tokio::{
     sync::{mpsc, oneshot},
 };
 
-use crate::{Bus, Commit, Error, Receipt, Result, Store};
+use crate::{Bus, Commit, Error, GroupId, Receipt, Result, Store};
 
 /// The most commits in one transaction. More would make the first of them wait for the last.
 const MAX_GROUP: usize = 512;
@@ -80,6 +80,7 @@ impl Writer {
 async fn write(store: Arc<dyn Store>, bus: Arc<Bus>, mut requests: mpsc::Receiver<Request>) {
     let mut waiting = Vec::with_capacity(MAX_GROUP);
     let mut untold: Option<Stored> = None;
+    let mut group = GroupId::first();
     loop {
         match untold.take() {
             None if requests.recv_many(&mut waiting, MAX_GROUP).await == 0 => return,
@@ -115,7 +116,8 @@ async fn write(store: Arc<dyn Store>, bus: Arc<Bus>, mut requests: mpsc::Receive
             stored.tell(&bus);
             continue;
         }
-        let mut storing = pin!(store.commit(commits.clone()));
+        group = group.next();
+        let mut storing = pin!(store.commit(group.clone(), commits.clone()));
         // The store has the next group before the news of the last one are told: both go on at
         // once.
         let begun = poll_fn(|context| Poll::Ready(storing.as_mut().poll(context))).await;

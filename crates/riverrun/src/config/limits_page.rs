@@ -190,9 +190,9 @@ const FIXED: [(&str, &str, &str); 26] = [
         "history",
     ),
     (
-        "Bytes of an idempotency key of events",
-        "runtime/src/once.rs",
-        "max_key_bytes",
+        "Characters of a label: tags, tenants, keys, correlation and causation ids",
+        "types/src/label.rs",
+        "max_chars",
     ),
     (
         "Redirects that an `http` step follows",

@@ -73,7 +73,7 @@ pub async fn a_door_for_many_takes_a_thousand(store: S) {
     sleepers(&store, &["r1"]).await;
     wait(&store, awaits("a", "r1", door(true))).await;
     let group = (0..1_000).map(|at| Commit::of(fires("a", &at.to_string())));
-    for told in store.commit(group.collect()).await {
+    for told in commit_all(&store, group).await {
         assert_eq!(woken(&must(told)), ["r1"]);
     }
     assert_eq!(refusal(fire(&store, "a", "1").await), "AWAIT_FULL");

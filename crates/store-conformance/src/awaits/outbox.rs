@@ -79,10 +79,7 @@ pub async fn an_event_that_very_many_wait_for_is_told_in_parts(store: S) {
     sleepers(&store, &["r1"]).await;
     let count = Signal::MAX_FIRED + 3;
     let new = |at: usize| waits(awaits(&format!("a{at}"), "r1", event("k", Matcher::Any)));
-    for told in store
-        .commit((0..count).map(new).map(Commit::of).collect())
-        .await
-    {
+    for told in commit_all(&store, (0..count).map(new).map(Commit::of)).await {
         must(told);
     }
     let told = say(&store, signal("k", "1")).await;
@@ -102,8 +99,8 @@ pub async fn later_events_do_not_overtake_one_that_is_told_in_parts(store: S) {
     sleepers(&store, &["r1"]).await;
     let count = Signal::MAX_FIRED + 2;
     let new = |at: usize| waits(awaits(&format!("a{at}"), "r1", event("k", Matcher::Any)));
-    let all = (0..count).map(new).map(Commit::of).collect();
-    for told in store.commit(all).await {
+    let all = (0..count).map(new).map(Commit::of);
+    for told in commit_all(&store, all).await {
         must(told);
     }
     wait(&store, awaits("other", "r1", event("k2", Matcher::Any))).await;

@@ -228,7 +228,7 @@ pub async fn a_race_for_a_due_time_has_one_winner(store: S) {
             let new = format!("r{at}");
             let commit = Commit::of(Change::Create(Box::new(run(&new))))
                 .and(fired(taking("t", 1, T0, &new)));
-            store.commit([commit].into()).await.remove(0).is_ok()
+            commit_all(&store, [commit]).await.remove(0).is_ok()
         })
     });
     let mut won = 0;

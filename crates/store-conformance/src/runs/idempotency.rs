@@ -75,10 +75,8 @@ pub async fn a_key_twice_in_one_commit_is_refused(store: S) {
 }
 
 pub async fn a_race_for_a_key_has_one_winner(store: S) {
-    let group = (0..20)
-        .map(|at| Commit::of(Change::Create(Box::new(keyed(&format!("r{at}"))))))
-        .collect();
-    let results = store.commit(group).await;
+    let group = (0..20).map(|at| Commit::of(Change::Create(Box::new(keyed(&format!("r{at}"))))));
+    let results = commit_all(&store, group).await;
     let won = results.iter().filter(|result| result.is_ok()).count();
     assert_eq!(won, 1);
     for result in results.into_iter().filter(Result::is_err) {

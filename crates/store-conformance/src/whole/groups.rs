@@ -28,8 +28,7 @@ pub async fn a_refusal_touches_nobody_else(store: S) {
         Commit::of(Change::Append(append_to("nobody", logs(T0, 1)))),
         Commit::of(Change::Append(append_to("r1", logs(T0, 1)))),
     ];
-    let codes: Vec<&str> = store
-        .commit(group.into())
+    let codes: Vec<&str> = commit_all(&store, group)
         .await
         .into_iter()
         .map(|result| result.map_or_else(|error| error.code(), |_| "ok"))
@@ -60,8 +59,7 @@ pub async fn commits_of_a_group_see_those_before(store: S) {
         Commit::of(Change::Delete(id("r1"))),
         Commit::of(Change::Create(Box::new(run("r1")))),
     ];
-    let codes: Vec<&str> = store
-        .commit(group.into())
+    let codes: Vec<&str> = commit_all(&store, group)
         .await
         .into_iter()
         .map(|result| result.map_or_else(|error| error.code(), |_| "ok"))
@@ -74,7 +72,7 @@ pub async fn commits_of_a_group_see_those_before(store: S) {
 }
 
 pub async fn an_empty_group_is_fine(store: S) {
-    assert!(store.commit([].into()).await.is_empty());
+    assert!(commit_all(&store, []).await.is_empty());
     assert!(
         must(commit(&store, Commit::default()).await)
             .placed

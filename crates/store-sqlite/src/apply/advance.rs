@@ -1,57 +1,28 @@
 //! A decision about a run that exists.
 
-use riverrun_store::{Advance, Lease, Placed, Snapshot};
+use riverrun_store::{Advance, Snapshot, judge::RunRow};
+use riverrun_types::RunStatus;
 use rusqlite::params;
 
-use super::{RunRow, job, scene::Scene, stream};
 use crate::{
-    awaits::Told,
     columns::{self, Sealed},
     core::Core,
     error::Worked,
 };
 
-/// What the run's row will say.
-pub(super) fn foreseen(row: RunRow, change: &Advance) -> RunRow {
-    RunRow {
-        no: row.no,
-        status: change.projection.status,
-        len: row.len + change.events.len() as u64,
-        turn: row.turn + 1,
-        last_ms: stream::last_ms(row.last_ms, &change.events),
-    }
-}
-
-pub(super) fn advance(
-    core: &Core,
-    scene: &mut Scene,
-    change: &Advance,
-    lease: Option<&Lease>,
-    told: &mut Told,
-) -> Worked<Placed> {
-    let row = scene.known(core, &change.run)?;
-    let next = foreseen(row, change);
-    update(core, row, next, change)?;
-    let placed = stream::place(core, row.len, row.last_ms, &change.events);
-    stream::write(core, row.no, &placed, &change.events)?;
-    let token = lease
-        .filter(|lease| lease.run == change.run)
-        .map(|lease| lease.token);
-    if job::change(core, row.no, change.job, token)? {
-        told.woken.push(change.run.clone());
-    }
+pub(super) fn advance(core: &Core, change: &Advance, status: RunStatus, row: RunRow) -> Worked<()> {
+    update(core, status, row, change)?;
     if let Some(snapshot) = &change.snapshot {
-        keep_snapshot(core, row.no, snapshot)?;
+        keep_snapshot(core, row.place, snapshot)?;
     }
-    core.recent.put(&change.run, next);
-    scene.set_run(&change.run, Some(next));
-    Ok(placed)
+    core.recent.put(&change.run, row);
+    Ok(())
 }
 
-fn update(core: &Core, row: RunRow, next: RunRow, change: &Advance) -> Worked<()> {
+fn update(core: &Core, status: RunStatus, next: RunRow, change: &Advance) -> Worked<()> {
     let projection = &change.projection;
     let error = projection.error.as_ref().map(Sealed::json);
-    if row.status == next.status && projection.ended_ms.is_none() {
+    if status == next.status && projection.ended_ms.is_none() {
         // Only a run that has ended has an ending time, so no index changes: leave them alone.
         core.conn
             .prepare_cached(
@@ -59,7 +30,7 @@ fn update(core: &Core, row: RunRow, next: RunRow, change: &Advance) -> Worked<()
                  WHERE no = ?1",
             )?
             .execute(params![
-                next.no,
+                next.place,
                 next.len,
                 next.turn,
                 next.last_ms,
@@ -74,7 +45,7 @@ fn update(core: &Core, row: RunRow, next: RunRow, change: &Advance) -> Worked<()
                  WHERE no = ?1",
             )?
             .execute(params![
-                next.no,
+                next.place,
                 next.len,
                 next.turn,
                 next.last_ms,

@@ -1,51 +1,17 @@
 //! A run that begins.
 
-use riverrun_store::{Error, NewRun, Placed};
-use riverrun_types::RunId;
-use rusqlite::{OptionalExtension, params};
+use riverrun_store::{Error, NewRun, judge::RunRow};
+use rusqlite::params;
 
-use super::{RunRow, job, refuse, stream};
+use super::job;
 use crate::{
     columns::{self, Extra, Sealed},
     core::Core,
-    error::Worked,
-    names::NONE,
+    error::{Failure, Worked},
 };
 
-/// The run that has this run's idempotency key, if there is one.
-pub(super) fn same_key(core: &Core, new: &NewRun) -> Worked<Option<RunId>> {
-    let Some(key) = &new.idempotency_key else {
-        return Ok(None);
-    };
-    let tenant = match &new.tenant {
-        None => Some(NONE),
-        Some(tenant) => core.names.find(tenant),
-    };
-    let (Some(flow), Some(tenant)) = (core.names.find(&new.flow), tenant) else {
-        return Ok(None);
-    };
-    let taken: Option<String> = core
-        .conn
-        .prepare_cached("SELECT id FROM runs WHERE idem = ?1 AND flow = ?2 AND tenant = ?3")?
-        .query_row((&**key, flow, tenant), |row| row.get(0))
-        .optional()?;
-    Ok(taken.as_deref().map(RunId::new))
-}
-
-/// What the run's row will say, but for its number.
-pub(super) fn foreseen(new: &NewRun) -> RunRow {
-    RunRow {
-        no: 0,
-        status: new.projection.status,
-        len: new.events.len() as u64,
-        turn: new.turn,
-        last_ms: stream::last_ms(0, &new.events),
-    }
-}
-
 /// Refuses a run whose id is taken, before anything is changed.
-pub(super) fn create(core: &Core, new: &NewRun) -> Worked<(RunRow, Placed)> {
-    let mut row = foreseen(new);
+pub(super) fn create(core: &Core, new: &NewRun, mut row: RunRow) -> Worked<RunRow> {
     let conn = &core.conn;
     let inserted = conn
         .prepare_cached(
@@ -73,24 +39,22 @@ pub(super) fn create(core: &Core, new: &NewRun) -> Worked<(RunRow, Placed)> {
             new.correlation.as_deref(),
         ])?;
     if inserted == 0 {
-        return refuse(Error::RunExists(new.id.clone()));
+        return Err(Failure::Refused(Error::RunExists(new.id.clone())));
     }
-    row.no = conn.last_insert_rowid();
+    row.place = conn.last_insert_rowid();
     core.recent.put(&new.id, row);
     core.created(new.created_ms)?;
     for tag in &new.tags {
         conn.prepare_cached("INSERT OR IGNORE INTO tags (tag, run) VALUES (?1, ?2)")?
-            .execute((&**tag, row.no))?;
+            .execute((&**tag, row.place))?;
     }
     if let Some(job) = &new.job {
-        job::add(core, row.no, job)?;
+        job::add(core, row.place, job)?;
     }
-    let placed = stream::place(core, 0, 0, &new.events);
-    stream::write(core, row.no, &placed, &new.events)?;
     if let Some(snapshot) = &new.snapshot {
-        super::advance::keep_snapshot(core, row.no, snapshot)?;
+        super::advance::keep_snapshot(core, row.place, snapshot)?;
     }
-    Ok((row, placed))
+    Ok(row)
 }
 
 /// The JSON of what few runs have; nothing for most.

@@ -1,30 +1,10 @@
 //! The job that drives a run: one row while the run needs work.
 
-use riverrun_store::{Error, JobChange, Lease, NewJob};
+use riverrun_store::NewJob;
+use riverrun_types::Millis;
 use rusqlite::OptionalExtension;
 
-use super::refuse;
 use crate::{columns::token_code, core::Core, error::Worked};
-
-/// Refuses what was decided under a lease that is gone.
-pub(super) fn judge_lease(core: &Core, lease: Option<&Lease>) -> Worked<()> {
-    let Some(lease) = lease else {
-        return Ok(());
-    };
-    let held: Option<i64> = core
-        .conn
-        .prepare_cached(
-            "SELECT 1 FROM jobs WHERE run = (SELECT no FROM runs WHERE id = ?1) AND token = ?2",
-        )?
-        .query_row((lease.run.as_str(), token_code(lease.token)), |row| {
-            row.get(0)
-        })
-        .optional()?;
-    match held {
-        Some(_) => Ok(()),
-        None => refuse(Error::Fenced(lease.run.clone())),
-    }
-}
 
 pub(super) fn add(core: &Core, run: i64, job: &NewJob) -> Worked<()> {
     match job {
@@ -49,37 +29,31 @@ pub(super) fn add(core: &Core, run: i64, job: &NewJob) -> Worked<()> {
     Ok(())
 }
 
-/// `token` is that of the lease under which the change was decided, if it was the run's own. Says
-/// whether the job, which was to wait, is due because it was woken while it was leased.
-pub(super) fn change(core: &Core, run: i64, change: JobChange, token: Option<u64>) -> Worked<bool> {
-    match change {
-        JobChange::Keep => Ok(false),
-        JobChange::Park { at_ms } => park(core, run, at_ms, token),
-        JobChange::Finish => finish(core, run).map(|()| false),
-    }
+/// The holder of the lease gives the job back ([`riverrun_store::judge::RunJob::give_back`]). Says
+/// whether it is due because it was woken meanwhile.
+pub(super) fn give_back(core: &Core, run: i64, token: u64, at_ms: Millis) -> Worked<bool> {
+    let woken: Option<bool> = core
+        .conn
+        .prepare_cached("SELECT woken <> 0 FROM jobs WHERE run = ?1 AND token = ?2")?
+        .query_row((run, token_code(token)), |row| row.get(0))
+        .optional()?;
+    let Some(woken) = woken else {
+        // An earlier change of the commit has given it back.
+        return park(core, run, at_ms).map(|()| false);
+    };
+    let due_ms = if woken { 0 } else { at_ms };
+    core.conn
+        .prepare_cached(
+            "UPDATE jobs SET at_ms = ?2, token = NULL, owner = NULL, until_ms = NULL, woken = 0
+             WHERE run = ?1",
+        )?
+        .execute((run, due_ms))?;
+    Ok(due_ms < at_ms)
 }
 
-fn park(core: &Core, run: i64, at_ms: i64, token: Option<u64>) -> Worked<bool> {
-    let woken: Option<bool> = match token {
-        Some(token) => core
-            .conn
-            .prepare_cached("SELECT woken <> 0 FROM jobs WHERE run = ?1 AND token = ?2")?
-            .query_row((run, token_code(token)), |row| row.get(0))
-            .optional()?,
-        None => None,
-    };
-    if let Some(woken) = woken {
-        let due_ms = if woken { 0 } else { at_ms };
-        core.conn
-            .prepare_cached(
-                "UPDATE jobs SET at_ms = ?2, token = NULL, owner = NULL, until_ms = NULL, woken = 0
-                 WHERE run = ?1",
-            )?
-            .execute((run, due_ms))?;
-        return Ok(due_ms < at_ms);
-    }
-    // Not the holder: a leased job is woken, a free one moved, a missing one made. A free one that
-    // was woken, or handed back, is still to be looked at.
+/// Somebody else sets the time ([`riverrun_store::judge::RunJob::park`]): a leased job is woken, a
+/// free one moved, a missing one made. A free one that was woken, or handed back, stays due.
+pub(super) fn park(core: &Core, run: i64, at_ms: Millis) -> Worked<()> {
     core.conn
         .prepare_cached(
             "INSERT INTO jobs (run, at_ms) VALUES (?1, ?2)
@@ -88,9 +62,10 @@ fn park(core: &Core, run: i64, at_ms: i64, token: Option<u64>) -> Worked<bool> {
                  at_ms = iif(token IS NULL AND at_ms > 0, excluded.at_ms, at_ms)",
         )?
         .execute((run, at_ms))?;
-    Ok(false)
+    Ok(())
 }
 
+/// As [`riverrun_store::judge::RunJob::wake`] says.
 pub(crate) fn wake(core: &Core, run: i64) -> Worked<()> {
     core.conn
         .prepare_cached(
@@ -101,7 +76,7 @@ pub(crate) fn wake(core: &Core, run: i64) -> Worked<()> {
     Ok(())
 }
 
-fn finish(core: &Core, run: i64) -> Worked<()> {
+pub(super) fn finish(core: &Core, run: i64) -> Worked<()> {
     core.conn
         .prepare_cached("DELETE FROM jobs WHERE run = ?1")?
         .execute([run])?;

@@ -4,9 +4,8 @@
 use std::cell::RefCell;
 
 use foldhash::HashMap;
+use riverrun_store::judge::RunRow;
 use riverrun_types::RunId;
-
-use super::RunRow;
 
 /// More than are under way at a time; beyond them they are looked for again.
 const MAX_RUNS: usize = 4_096;

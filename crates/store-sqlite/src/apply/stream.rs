@@ -1,7 +1,7 @@
 //! Appending to a stream, whoever it belongs to: drafts become chunks.
 
-use riverrun_store::{Placed, codec};
-use riverrun_types::{Draft, Json, Millis};
+use riverrun_store::{Placed, codec, judge::last_ms};
+use riverrun_types::{Draft, Json};
 
 use crate::{
     core::Core,
@@ -12,23 +12,6 @@ use crate::{
 /// A chunk is read whole, so it is kept small enough to be read for one event of it.
 const MAX_EVENTS: usize = 256;
 const MAX_PAYLOAD_BYTES: usize = 64 << 10;
-
-/// The time of a stream's last event after these were appended to it.
-pub(super) fn last_ms(floor_ms: Millis, drafts: &[Draft]) -> Millis {
-    drafts
-        .iter()
-        .fold(floor_ms, |last, draft| last.max(draft.ms))
-}
-
-/// Where drafts land in a stream of this length whose last event has this time.
-pub(super) fn place(core: &Core, len: u64, floor_ms: Millis, drafts: &[Draft]) -> Placed {
-    Placed {
-        first: len,
-        floor_ms,
-        len: len + drafts.len() as u64,
-        no: core.next_no(),
-    }
-}
 
 /// Writes the chunks.
 pub(super) fn write(core: &Core, stream: i64, placed: &Placed, drafts: &[Draft]) -> Worked<()> {

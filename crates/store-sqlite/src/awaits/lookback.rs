@@ -196,7 +196,7 @@ pub(super) fn remember(
 }
 
 /// The events of a kind that were emitted in a time: number, time, tenant, event.
-pub(super) fn each(
+pub(crate) fn each(
     conn: &Connection,
     kind: &str,
     from_ms: Millis,

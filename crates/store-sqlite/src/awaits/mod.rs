@@ -6,7 +6,6 @@
 mod add;
 mod end;
 mod fire;
-mod foresee;
 mod lookback;
 mod quiet;
 mod record;
@@ -22,13 +21,13 @@ use riverrun_types::RunId;
 pub(crate) use add::add;
 pub(crate) use end::{end, forget};
 pub(crate) use fire::fire;
-pub(crate) use foresee::Foreseen;
+pub(crate) use lookback::each as each_emitted;
 pub(crate) use quiet::Quiet;
-pub(crate) use record::{COLUMNS, TABLES, record, state_code};
+pub(crate) use record::{COLUMNS, TABLES, load, record, state_code};
 pub(crate) use shapes::of_kind;
 pub(crate) use signal::{heard, listen, signal};
 pub(crate) use trim::trim;
-pub(crate) use unjudged::UNJUDGED;
+pub(crate) use unjudged::{UNJUDGED, has_unjudged};
 
 pub(crate) const OPEN: i64 = 0;
 pub(crate) const FIRED: i64 = 1;

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::{CLOSED, FIRED, OPEN};
 use crate::{
     columns::{Payload, present},
-    error::{corrupt, translate},
+    core::Core,
+    error::{Failure, Worked, corrupt, translate},
 };
 
 pub(crate) const COLUMNS: &str = "a.no, a.id, r.id, a.step, a.visit, a.tenant, a.state,
@@ -149,4 +150,15 @@ pub(crate) fn record(row: &Row<'_>) -> Result<(i64, AwaitRecord)> {
         .map_err(|error| corrupt(format_args!("what await {} waits for: {error}", record.id)))?;
     record.what = what(body, kind, class)?;
     Ok::<_, Error>((no, record))
+}
+
+/// The await of an id, as the writer sees it.
+pub(crate) fn load(core: &Core, id: &str) -> Worked<Option<AwaitRecord>> {
+    let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE a.id = ?1");
+    let mut statement = core.conn.prepare_cached(&sql)?;
+    let mut rows = statement.query([id])?;
+    match rows.next()? {
+        Some(row) => Ok(Some(record(row).map_err(Failure::Refused)?.1)),
+        None => Ok(None),
+    }
 }

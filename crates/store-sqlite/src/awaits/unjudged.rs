@@ -13,7 +13,7 @@ pub(crate) const UNJUDGED: &str = "awaits a CROSS JOIN shapes s ON s.no = a.shap
          AND (a.tenant IS NULL OR e.tenant IS NULL OR e.tenant = a.tenant)
          AND (a.expires_ms IS NULL OR e.ms <= a.expires_ms)";
 
-pub(super) fn has_unjudged(conn: &Connection, id: &str, judged: u64) -> rusqlite::Result<bool> {
+pub(crate) fn has_unjudged(conn: &Connection, id: &str, judged: u64) -> rusqlite::Result<bool> {
     let judged = i64::try_from(judged).unwrap_or(i64::MAX);
     let found: Option<i64> = conn
         .prepare_cached(&format!("SELECT 1 FROM {UNJUDGED} LIMIT 1"))?

@@ -1,6 +1,6 @@
 //! Adding jobs.
 
-use riverrun_store::{Added, ClaimedJob, Error, JobLease, NewQueued, Unique};
+use riverrun_store::{Added, ClaimedJob, JobLease, NewQueued, Unique};
 use riverrun_types::{Millis, Name, RunId};
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -8,30 +8,21 @@ use super::{ACTIVE, DELAYED, Queue, Queues, Takes, WAITING, lanes, unique};
 use crate::{
     columns::{Sealed, token_code},
     core::Core,
-    error::{Failure, Worked},
+    error::Worked,
 };
 
 /// Data up to this size stands in the job's row.
 const INLINE: usize = 1_024;
 
-/// Whether the ids that somebody chose are free, or those of jobs of the same queue.
-pub(crate) fn judge(core: &Core, jobs: &[NewQueued]) -> Worked<()> {
-    for job in jobs.iter().filter(|job| job.is_named) {
-        let queue: Option<String> = core
-            .conn
-            .prepare_cached(
-                "SELECT q.name FROM work w JOIN queues q ON q.no = w.queue WHERE w.id = ?1",
-            )?
-            .query_row([job.id.as_str()], |row| row.get(0))
-            .optional()?;
-        if let Some(queue) = queue.filter(|queue| *queue != *job.queue) {
-            return Err(Failure::Refused(Error::JobElsewhere {
-                id: job.id.clone(),
-                queue: Name::from(queue),
-            }));
-        }
-    }
-    Ok(())
+/// The queue of the job with this id.
+pub(crate) fn queue_of_job(conn: &Connection, id: &RunId) -> Worked<Option<Name>> {
+    let queue = conn
+        .prepare_cached(
+            "SELECT q.name FROM work w JOIN queues q ON q.no = w.queue WHERE w.id = ?1",
+        )?
+        .query_row([id.as_str()], |row| row.get::<_, Name>(0))
+        .optional()?;
+    Ok(queue)
 }
 
 /// Adds a job, unless it is there already. It is claimed at once if whoever adds it has room.

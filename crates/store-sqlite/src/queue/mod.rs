@@ -18,10 +18,10 @@ use riverrun_store::{Error, JobState};
 use riverrun_types::{Millis, Name};
 use rusqlite::{Connection, Row, params};
 
-pub(crate) use add::{add, judge as judge_add};
+pub(crate) use add::{add, queue_of_job};
 pub(crate) use claim::{claim, keep, lease, reclaim, stalled};
-pub(crate) use settle::{Held, judge as judge_settle, judge_lease, note, settle};
-pub(crate) use steer::{abandon, drop_job, judge as judge_steer, pause, purge, steer, sweep};
+pub(crate) use settle::{job, job_under, lease_end, note, settle};
+pub(crate) use steer::{abandon, drop_job, pause, purge, steer, sweep};
 pub(crate) use take::Takes;
 
 use crate::error::{Worked, corrupt};

@@ -1,111 +1,126 @@
 //! What becomes of attempts, judged by their leases.
 
-use riverrun_store::{Error, JobLease, JobState, Note, Settle, Settled};
-use riverrun_types::{Json, Millis};
+use riverrun_store::{
+    Error, JobLease, JobState, Note, Settle, Settled,
+    judge::{Cancel, JobRow},
+};
+use riverrun_types::{Json, Millis, RunId};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{ACTIVE, DELAYED, PARKED, WAITING, lanes, state_code, steer, unique};
+use super::{ACTIVE, DELAYED, PARKED, WAITING, lanes, state, state_code, steer, unique};
 use crate::{
     columns::{Sealed, token_code},
     core::Core,
     error::{Failure, Worked},
 };
 
-/// Judges an outcome by the row of its job.
-pub(crate) fn judge(core: &Core, settle: &Settle) -> Worked<Held> {
-    let held = held(&core.conn, &settle.lease)?;
-    if settle.if_expired && !is_expired(&core.conn, &settle.lease, settle.now_ms)? {
-        return Err(lost(&settle.lease));
-    }
-    Ok(held)
-}
-
-pub(crate) fn judge_lease(core: &Core, lease: &JobLease) -> Worked<()> {
-    held(&core.conn, lease).map(drop)
-}
-
-/// What ending an attempt needs of its job's row.
-#[derive(Clone, Copy)]
-pub(crate) struct Held {
-    /// The number of the row.
-    pub(crate) no: i64,
-    queue: i64,
-    lane: i64,
-    taken: i64,
-    cancel: i64,
-    is_large: bool,
-    has_stream: bool,
-}
-
 /// The row of a job that is still under this lease. It is read before it is changed: for what a
 /// change returns SQLite makes a table, which costs more than the change.
-fn held(conn: &Connection, lease: &JobLease) -> Worked<Held> {
-    let held = conn
+pub(crate) fn job_under(conn: &Connection, lease: &JobLease) -> Worked<Option<JobRow>> {
+    let job = conn
         .prepare_cached(
             "SELECT queue, lane, taken, cancel, data IS NULL, told > 0 FROM work
              WHERE no = ?1 AND state = 2 AND lease = ?2",
         )?
         .query_row((lease.place, token_code(lease.token)), |row| {
-            Ok(Held {
-                no: lease.place,
+            Ok(JobRow {
+                place: lease.place,
                 queue: row.get(0)?,
                 lane: row.get(1)?,
-                taken: row.get(2)?,
-                cancel: row.get(3)?,
+                state: JobState::Active,
+                unique: row.get(2)?,
+                cancel: cancel(row.get(3)?),
                 is_large: row.get(4)?,
                 has_stream: row.get(5)?,
             })
+        });
+    Ok(job.optional()?)
+}
+
+/// The row of a job, whoever holds it.
+pub(crate) fn job(conn: &Connection, id: &RunId) -> Worked<Option<JobRow>> {
+    let job = conn
+        .prepare_cached(
+            "SELECT no, queue, lane, state, taken, cancel, data IS NULL, told > 0 FROM work
+             WHERE id = ?1",
+        )?
+        .query_row([id.as_str()], |row| {
+            let code: i64 = row.get(3)?;
+            let job = JobRow {
+                place: row.get(0)?,
+                queue: row.get(1)?,
+                lane: row.get(2)?,
+                state: JobState::Waiting,
+                unique: row.get(4)?,
+                cancel: cancel(row.get(5)?),
+                is_large: row.get(6)?,
+                has_stream: row.get(7)?,
+            };
+            Ok((job, code))
         })
         .optional()?;
-    held.ok_or_else(|| lost(lease))
+    job.map(|(job, code)| {
+        let state = state(code).map_err(Failure::Sql)?;
+        Ok(JobRow { state, ..job })
+    })
+    .transpose()
+}
+
+fn cancel(code: i64) -> Cancel {
+    match code {
+        0 => Cancel::No,
+        1 => Cancel::Yes,
+        _ => Cancel::WithReason,
+    }
+}
+
+/// When a lease of jobs runs out.
+pub(crate) fn lease_end(conn: &Connection, token: u64) -> Worked<Option<Millis>> {
+    let until = conn
+        .prepare_cached("SELECT until_ms FROM leases WHERE no = ?1")?
+        .query_row([token_code(token)], |row| row.get(0))
+        .optional()?;
+    Ok(until)
 }
 
 fn lost(lease: &JobLease) -> Failure {
     Failure::Refused(Error::JobLost(lease.id.clone()))
 }
 
-fn is_expired(conn: &Connection, lease: &JobLease, now: Millis) -> Worked<bool> {
-    let until: Option<Millis> = conn
-        .prepare_cached("SELECT until_ms FROM leases WHERE no = ?1")?
-        .query_row([token_code(lease.token)], |row| row.get(0))
-        .optional()?;
-    Ok(until.is_none_or(|until| until <= now))
-}
-
 /// Records an outcome that was judged.
-pub(crate) fn settle(core: &Core, settle: &Settle, held: Held) -> Worked<()> {
+pub(crate) fn settle(core: &Core, settle: &Settle, job: JobRow) -> Worked<()> {
     let Settle { lease, now_ms, .. } = settle;
     match &settle.outcome {
         // What failed before is forgotten: the stream knows it.
-        Settled::Completed { result } => end(core, settle, held, 3, None, Some(result)),
-        Settled::Failed { error } => end(core, settle, held, 4, Some(error), None),
-        Settled::Cancelled { error } => end(core, settle, held, 5, Some(error), None),
+        Settled::Completed { result } => end(core, settle, job, 3, None, Some(result)),
+        Settled::Failed { error } => end(core, settle, job, 4, Some(error), None),
+        Settled::Cancelled { error } => end(core, settle, job, 5, Some(error), None),
         Settled::Retry { at_ms, error } => {
             let state = if *at_ms > *now_ms { DELAYED } else { WAITING };
             let lost = Losses::Ended;
-            again(core, settle, held, state, *at_ms, Some(error), lost)
+            again(core, settle, job, state, *at_ms, Some(error), lost)
         }
         Settled::Lost { error } => {
             let lost = Losses::OneMore;
-            again(core, settle, held, WAITING, *now_ms, Some(error), lost)
+            again(core, settle, job, WAITING, *now_ms, Some(error), lost)
         }
         Settled::Parked { error } => {
             let lost = Losses::OneMore;
-            again(core, settle, held, PARKED, *now_ms, Some(error), lost)
+            again(core, settle, job, PARKED, *now_ms, Some(error), lost)
         }
         Settled::Released => {
             let lost = Losses::AsBefore;
-            again(core, settle, held, WAITING, *now_ms, None, lost)
+            again(core, settle, job, WAITING, *now_ms, None, lost)
         }
         Settled::Dropped => {
             let owns = steer::Owns {
-                no: held.no,
-                queue: held.queue,
-                lane: held.lane,
+                no: job.place,
+                queue: job.queue,
+                lane: job.lane,
                 state: ACTIVE,
-                taken: held.taken,
-                is_large: held.is_large,
-                has_stream: held.has_stream,
+                taken: job.unique,
+                is_large: job.is_large,
+                has_stream: job.has_stream,
             };
             owns.remove(core, lease.id.as_str())
         }
@@ -115,7 +130,7 @@ pub(crate) fn settle(core: &Core, settle: &Settle, held: Held) -> Worked<()> {
 fn end(
     core: &Core,
     settle: &Settle,
-    held: Held,
+    job: JobRow,
     state: i64,
     error: Option<&Json>,
     result: Option<&Json>,
@@ -134,12 +149,12 @@ fn end(
         result.map(Sealed::json),
     ])?;
     let is_done = state == state_code(JobState::Completed);
-    unique::free(conn, lease.place, held.taken, is_done)?;
+    unique::free(conn, lease.place, job.unique, is_done)?;
     let queues = &mut *core.queues.borrow_mut();
     lanes::shift(
         conn,
-        queues.numbered(held.queue),
-        held.lane,
+        queues.numbered(job.queue),
+        job.lane,
         Some(ACTIVE),
         Some(state),
     )
@@ -159,7 +174,7 @@ enum Losses {
 fn again(
     core: &Core,
     settle: &Settle,
-    held: Held,
+    job: JobRow,
     state: i64,
     at_ms: Millis,
     error: Option<&Json>,
@@ -184,14 +199,14 @@ fn again(
     ])?;
     lanes::shift(
         conn,
-        core.queues.borrow_mut().numbered(held.queue),
-        held.lane,
+        core.queues.borrow_mut().numbered(job.queue),
+        job.lane,
         Some(ACTIVE),
         Some(state),
     )?;
-    match held.cancel {
-        0 => Ok(()),
-        _ => steer::stop(core, &lease.id, settle.now_ms),
+    match job.cancel {
+        Cancel::No => Ok(()),
+        Cancel::Yes | Cancel::WithReason => steer::stop(core, &lease.id, settle.now_ms),
     }
 }
 

@@ -47,48 +47,7 @@ fn find(core: &Core, id: &RunId) -> Worked<Row> {
     row.ok_or_else(|| Failure::Refused(Error::JobNotFound(id.clone())))
 }
 
-/// Which states a wish makes sense in, and what to do otherwise.
-fn fits(steer: &Steer) -> (&'static [i64], &'static str) {
-    const FREE: &[i64] = &[WAITING, DELAYED];
-    match steer {
-        Steer::Promote => (
-            &[DELAYED, PARKED],
-            "only a delayed or parked job can be promoted",
-        ),
-        Steer::Retry { .. } => (
-            &[PARKED, 3, 4, 5],
-            "only a job that has ended or is parked can be tried again",
-        ),
-        Steer::Park { .. } => (
-            &[WAITING, DELAYED, ACTIVE],
-            "only a job that has not ended can be parked",
-        ),
-        Steer::Remove => (
-            &[PARKED, WAITING, DELAYED, 3, 4, 5],
-            "cancel it first, then remove it",
-        ),
-        Steer::Cancel { .. } => (
-            &[PARKED, WAITING, DELAYED, ACTIVE],
-            "there is nothing to cancel",
-        ),
-        Steer::Priority(_) => (FREE, "only a job that has not begun has a priority"),
-        Steer::Delay { .. } => (FREE, "only a job that has not begun can be delayed"),
-    }
-}
-
-pub(crate) fn judge(core: &Core, id: &RunId, steer: &Steer) -> Worked<()> {
-    let row = find(core, id)?;
-    let (states, hint) = fits(steer);
-    if states.contains(&row.state) {
-        return Ok(());
-    }
-    let state = state(row.state).map_err(Failure::Sql)?.as_str();
-    let id = id.clone();
-    Err(Failure::Refused(Error::JobState { id, state, hint }))
-}
-
 pub(crate) fn steer(core: &Core, id: &RunId, steer: &Steer, now: Millis) -> Worked<Steered> {
-    judge(core, id, steer)?;
     let row = find(core, id)?;
     let queue: String = core
         .conn

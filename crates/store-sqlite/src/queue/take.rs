@@ -2,10 +2,9 @@
 
 use riverrun_store::TakeJobs;
 use riverrun_types::Millis;
-use rusqlite::OptionalExtension;
 
 use super::{ACTIVE, DELAYED, Queue, WAITING};
-use crate::{columns::token_code, core::Core, error::Worked};
+use crate::{core::Core, error::Worked};
 
 /// The room that is left for the jobs of a commit.
 pub(crate) struct Takes {
@@ -79,11 +78,7 @@ fn lease_end(core: &Core, token: u64) -> Worked<Option<Millis>> {
     {
         return Ok(Some(until_ms));
     }
-    let until: Option<Millis> = core
-        .conn
-        .prepare_cached("SELECT until_ms FROM leases WHERE no = ?1")?
-        .query_row([token_code(token)], |row| row.get(0))
-        .optional()?;
+    let until = super::lease_end(&core.conn, token)?;
     core.lease.set(until.map(|until_ms| (token, until_ms)));
     Ok(until)
 }

@@ -1,40 +1,9 @@
 //! Triggers are used.
 
-use riverrun_store::{Error, Fired, Firing};
+use riverrun_store::{Fired, Firing};
 use rusqlite::params;
 
-use super::put::{Foreseen, Row};
-use crate::{
-    columns::Sealed,
-    core::Core,
-    error::{Failure, Worked},
-};
-
-/// Judges a firing and notes what it leaves.
-pub(crate) fn judge_fire(core: &Core, seen: &mut Foreseen, firing: &Firing) -> Worked<()> {
-    let row = seen.row(core, &firing.trigger)?;
-    if !row.is_there {
-        return Err(Failure::Refused(Error::TriggerNotFound(
-            firing.trigger.clone(),
-        )));
-    }
-    let Some(take) = firing.due else {
-        return Ok(());
-    };
-    if row.version != take.version || row.due_ms != Some(take.from_ms) {
-        return Err(Failure::Refused(Error::TriggerMoved(
-            firing.trigger.clone(),
-        )));
-    }
-    seen.set(
-        &firing.trigger,
-        Row {
-            due_ms: take.to_ms,
-            ..row
-        },
-    );
-    Ok(())
-}
+use crate::{columns::Sealed, core::Core, error::Worked};
 
 pub(crate) fn fire(core: &Core, firing: &Firing) -> Worked<()> {
     let id = &*firing.trigger;

@@ -4,6 +4,6 @@ mod fire;
 mod put;
 mod trim;
 
-pub(crate) use fire::{fire, judge_fire};
-pub(crate) use put::{Foreseen, judge_put, judge_removal, put, remove};
+pub(crate) use fire::fire;
+pub(crate) use put::{load, of_route, put, remove};
 pub(crate) use trim::{sweep, trim};

@@ -8,7 +8,9 @@ use std::{
 use async_trait::async_trait;
 use riverrun_protocol::{Reply, WorkError};
 use riverrun_runtime::{Invocation, JobRequest, Process, ProcessConfig, Provider, Source};
-use riverrun_store::{ClaimJobs, Commit, JobRecord, JobState, Settle, Settled, Steer, Store};
+use riverrun_store::{
+    ClaimJobs, Commit, GroupId, JobRecord, JobState, Settle, Settled, Steer, Store,
+};
 use riverrun_store_sqlite::SqliteStore;
 use riverrun_types::{Json, RunId, StreamName};
 use serde_json::{Value, json};
@@ -99,7 +101,10 @@ async fn whoever_lost_a_job_is_told() {
     world.runtime.pause_queue("work", true).await.unwrap();
     let held = world.store.stalled_jobs(i64::MAX, 1).await.unwrap();
     let taken = Settle::new(&held.0[0].job.lease, Settled::Released, 0);
-    let taken = world.store.commit([Commit::of(taken.into())].into()).await;
+    let taken = world
+        .store
+        .commit(GroupId::first(), [Commit::of(taken.into())].into())
+        .await;
     assert!(taken.iter().all(Result::is_ok));
     gate.notify_one();
     assert_eq!(heard().await, Some(json!(false)));

@@ -1,6 +1,6 @@
 //! Runs that one server takes up while the other moves them.
 
-use riverrun_store::{Change, Commit, Fire};
+use riverrun_store::{Change, Commit, Fire, GroupId};
 use riverrun_types::{Json, RunId, RunStatus, StreamName};
 use serde_json::json;
 
@@ -15,7 +15,7 @@ async fn open(servers: &Servers, run: &RunId) {
         most: None,
     };
     let fire = Commit::of(Change::Fire(Box::new(fire)));
-    let fired = servers.store.commit([fire].into()).await;
+    let fired = servers.store.commit(GroupId::first(), [fire].into()).await;
     assert!(fired.iter().all(Result::is_ok), "{fired:?}");
 }
 
