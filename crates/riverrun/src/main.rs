@@ -10,6 +10,7 @@ mod output;
 mod project;
 mod server;
 mod signals;
+mod test_kit;
 mod worker;
 
 /// Commits are made by many threads and let go by the writer's: the system's allocator spends a fifth

@@ -39,7 +39,7 @@ mod why;
 mod work;
 
 pub use clock::{Busy, Clock, SimulatedClock, Unsettled};
-pub use compose::{Composable, Composed, ComposedFlow, Made, MadeFlow};
+pub use compose::{Composable, Composed, ComposedFlow, Made, MadeFlow, compose};
 pub use compute::{SMALL, Work, compile_expr, compute, has_costly_schema, schema_issues};
 pub use definition::{
     Format, NotRead, check_members, check_numbers, parse_definition, read_definition,

@@ -1,10 +1,7 @@
 import {
   deleteAt,
   setAt
-} from "./shared/FDAKATLE.js";
-import {
-  version
-} from "./shared/SL7GP35F.js";
+} from "./shared/VXY63CDP.js";
 import {
   CancelledError,
   ExecutionOver,
@@ -16,8 +13,9 @@ import {
   defineQueueWorker,
   defineStep,
   isObject,
-  revive
-} from "./shared/KROQS5E5.js";
+  revive,
+  version
+} from "./shared/3KI4WIRZ.js";
 
 // src/events.ts
 var finalTypes = [

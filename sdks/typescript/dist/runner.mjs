@@ -1,7 +1,7 @@
 var __defProp = Object.defineProperty;
-var __export = (target2, all) => {
+var __export = (target, all) => {
   for (var name in all)
-    __defProp(target2, name, { get: all[name], enumerable: true });
+    __defProp(target, name, { get: all[name], enumerable: true });
 };
 
 // src/runner/console.ts
@@ -80,9 +80,9 @@ var RetryAfterError = class extends RiverrunError {
 var CancelledError = class extends RiverrunError {
   name = "CancelledError";
   reason;
-  constructor(reason3) {
-    super("CANCELLED", `cancelled: ${reason3}`, { retriable: false });
-    this.reason = reason3;
+  constructor(reason2) {
+    super("CANCELLED", `cancelled: ${reason2}`, { retriable: false });
+    this.reason = reason2;
   }
 };
 var ExecutionOver = class extends RiverrunError {
@@ -319,12 +319,12 @@ var envelopeBytes = 64;
 function valueText(value, limitBytes) {
   return within(stringify(value), limitBytes);
 }
-function batchText(value, jobs, { resultBytes: resultBytes3, messageBytes }) {
-  if (!Array.isArray(value)) return `{"value":${valueText(value, resultBytes3)}}`;
+function batchText(value, jobs, { resultBytes: resultBytes2, messageBytes }) {
+  if (!Array.isArray(value)) return `{"value":${valueText(value, resultBytes2)}}`;
   if (value.length !== jobs) {
     throw new RiverrunError("BATCH_RESULTS", `the handler returned ${value.length} results for ${jobs} jobs`, { retriable: false });
   }
-  const text2 = `{"results":[${value.map((one) => entryText(one, resultBytes3)).join(",")}]}`;
+  const text2 = `{"results":[${value.map((one) => entryText(one, resultBytes2)).join(",")}]}`;
   return within(text2, messageBytes - envelopeBytes);
 }
 function entryText(one, limitBytes) {
@@ -346,14 +346,14 @@ function within(text2, limitBytes) {
 }
 function stringify(value) {
   if (value === void 0) return "null";
-  let reason3 = `a ${typeof value} has no form in JSON`;
+  let reason2 = `a ${typeof value} has no form in JSON`;
   try {
     const text2 = JSON.stringify(value);
     if (text2 !== void 0) return text2;
   } catch (error) {
-    reason3 = error.message.split("\n", 1)[0];
+    reason2 = error.message.split("\n", 1)[0];
   }
-  throw new RiverrunError("RESULT_NOT_JSON", `the result is not JSON: ${reason3}`, { retriable: false });
+  throw new RiverrunError("RESULT_NOT_JSON", `the result is not JSON: ${reason2}`, { retriable: false });
 }
 
 // src/runner/inputs.ts
@@ -368,24 +368,24 @@ function parserOf(schema) {
 function parsedInputs(parse4, params2) {
   const { jobs } = params2;
   if (!jobs) {
-    const given3 = (input2) => ({ params: { ...params2, input: input2 }, refused: /* @__PURE__ */ new Map() });
+    const given2 = (input2) => ({ params: { ...params2, input: input2 }, refused: /* @__PURE__ */ new Map() });
     const input = parse4(params2.input);
-    return input instanceof Promise ? input.then(given3) : given3(input);
+    return input instanceof Promise ? input.then(given2) : given2(input);
   }
-  const given2 = (inputs2) => {
+  const given = (inputs2) => {
     const refused = /* @__PURE__ */ new Map();
     for (const [at, input] of inputs2.entries()) if (input instanceof RiverrunError) refused.set(at, input);
     const accepted = jobs.map((job2, at) => ({ ...job2, input: inputs2[at] })).filter((_, at) => !refused.has(at));
     return { params: { ...params2, jobs: accepted }, refused };
   };
   const inputs = jobs.map(({ input }) => parsedOrRefused(parse4, input));
-  return inputs.some((input) => input instanceof Promise) ? Promise.all(inputs).then(given2) : given2(inputs);
+  return inputs.some((input) => input instanceof Promise) ? Promise.all(inputs).then(given) : given(inputs);
 }
 function withRefused(value, refused, jobs) {
   if (!refused.size) return value;
-  const given2 = jobs - refused.size;
-  const each = Array.isArray(value) ? [...value] : new Array(given2).fill(value);
-  if (each.length !== given2) throw new RiverrunError("BATCH_RESULTS", `the handler returned ${each.length} results for ${given2} jobs`, { retriable: false });
+  const given = jobs - refused.size;
+  const each = Array.isArray(value) ? [...value] : new Array(given).fill(value);
+  if (each.length !== given) throw new RiverrunError("BATCH_RESULTS", `the handler returned ${each.length} results for ${given} jobs`, { retriable: false });
   return Array.from({ length: jobs }, (_, at) => refused.get(at) ?? each.shift());
 }
 function parsedOrRefused(parse4, input) {
@@ -418,8 +418,8 @@ function valueOf(outcome) {
     message
   }));
   const [first] = issues;
-  const told3 = first ? `${first.path ? ` at ${JSON.stringify(first.path)}` : ""}: ${first.message}` : "";
-  throw new RiverrunError("INPUT_INVALID", `the input breaks the schema${told3}`, { retriable: false, details: { issues } });
+  const told4 = first ? `${first.path ? ` at ${JSON.stringify(first.path)}` : ""}: ${first.message}` : "";
+  throw new RiverrunError("INPUT_INVALID", `the input breaks the schema${told4}`, { retriable: false, details: { issues } });
 }
 
 // src/duration.ts
@@ -436,9 +436,9 @@ var units = [
   [/^(ms|msecs?|millis?|milliseconds?)$/, 1]
 ];
 var iso = /^P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:[.,]\d+)?)S)?)?$/i;
-function durationMs(duration2) {
-  if (typeof duration2 === "number") return Number.isFinite(duration2) && duration2 >= 0 ? Math.round(duration2) : void 0;
-  const text2 = duration2.trim().toLowerCase();
+function durationMs(duration) {
+  if (typeof duration === "number") return Number.isFinite(duration) && duration >= 0 ? Math.round(duration) : void 0;
+  const text2 = duration.trim().toLowerCase();
   if (/^\d+(\.\d+)?$/.test(text2)) return Math.round(Number(text2));
   return isoMs(text2) ?? friendlyMs(text2);
 }
@@ -532,10 +532,10 @@ function time(until) {
   if (Number.isNaN(date.getTime())) throw refuse3();
   return { type: "time", resumeAt: date.toISOString() };
 }
-function known(what, options2, names3) {
+function known(what, options2, names2) {
   if (typeof options2 !== "object" || options2 === null) throw invalid(`${what} wants an object with options, not ${String(options2)}`);
-  const stranger = Object.entries(options2).find(([name, value]) => value !== void 0 && !names3.includes(name))?.[0];
-  if (stranger !== void 0) throw invalid(`${what} has no option ${JSON.stringify(stranger)}: it knows ${names3.join(", ")}`);
+  const stranger = Object.entries(options2).find(([name, value]) => value !== void 0 && !names2.includes(name))?.[0];
+  if (stranger !== void 0) throw invalid(`${what} has no option ${JSON.stringify(stranger)}: it knows ${names2.join(", ")}`);
   return options2;
 }
 function filter(where) {
@@ -549,9 +549,9 @@ function timeoutIn(timeout) {
   if (Number.isNaN(ms)) throw wrong("timeout", timeout, "a date that there is");
   return Math.max(0, ms);
 }
-function milliseconds(what, duration2, allowed) {
-  const ms = typeof duration2 === "number" || typeof duration2 === "string" ? durationMs(duration2) : void 0;
-  if (ms === void 0 || ms > maxMs) throw wrong(what, duration2, allowed);
+function milliseconds(what, duration, allowed) {
+  const ms = typeof duration === "number" || typeof duration === "string" ? durationMs(duration) : void 0;
+  if (ms === void 0 || ms > maxMs) throw wrong(what, duration, allowed);
   return ms;
 }
 function wrong(option, value, allowed) {
@@ -801,19 +801,19 @@ function bounded(doing, attempt, signal, work) {
     });
   }
   const controller = new AbortController();
-  const given2 = { attempt, signal: controller.signal, over: void 0 };
+  const given = { attempt, signal: controller.signal, over: void 0 };
   const stop2 = () => controller.abort(signal().reason);
   if (signal().aborted) stop2();
   else signal().addEventListener("abort", stop2);
   let timer;
   const late = new Promise((_, reject) => {
     timer = setTimeout(() => {
-      given2.over = new RiverrunError("TIMEOUT", `try ${attempt} of run(${JSON.stringify(name)}) took longer than ${timeoutMs} ms`);
-      controller.abort(given2.over);
-      reject(given2.over);
+      given.over = new RiverrunError("TIMEOUT", `try ${attempt} of run(${JSON.stringify(name)}) took longer than ${timeoutMs} ms`);
+      controller.abort(given.over);
+      reject(given.over);
     }, timeoutMs);
   });
-  const running = (async () => work(given2))();
+  const running = (async () => work(given))();
   running.catch(() => {
   });
   return Promise.race([running, late]).finally(() => {
@@ -1372,9 +1372,9 @@ var InvocationContext = class _InvocationContext {
   correlationId = () => this.#params.correlationId ?? this.#params.runId ?? this.#params.jobId ?? void 0;
   causationId = () => this.#params.causationId ?? void 0;
   emit = async (event, data) => {
-    const { type = void 0, kind = type, data: given2 = data } = typeof event === "string" ? { kind: event } : event ?? {};
+    const { type = void 0, kind = type, data: given = data } = typeof event === "string" ? { kind: event } : event ?? {};
     if (typeof kind !== "string" || !kind) throw new RiverrunError("BAD_EVENT", "emit needs the type of the event", { retriable: false });
-    const ask = async () => (await this.#link.request("emit", { type: kind, data: given2 })).id;
+    const ask = async () => (await this.#link.request("emit", { type: kind, data: given })).id;
     return await (this.execution ? this.execution.emit(kind, ask) : ask()) ?? "";
   };
   progress = (pct, detail) => {
@@ -1406,7 +1406,7 @@ var InvocationContext = class _InvocationContext {
     return (await this.#enqueue([job2], ([one]) => ({ ...one })))[0];
   };
   start = (flow2, input, options2) => {
-    const ask = (given2) => this.#link.request("start", { flow: flow2, input: input ?? {}, options: given2 });
+    const ask = (given) => this.#link.request("start", { flow: flow2, input: input ?? {}, options: given });
     if (!this.execution) return ask(options2);
     const isNamed = options2?.idempotencyKey !== void 0 || options2?.runId !== void 0;
     return this.execution.recorded("start", flow2, (id) => ask(isNamed ? options2 : { ...options2, idempotencyKey: id }), { retry: false });
@@ -1416,9 +1416,9 @@ var InvocationContext = class _InvocationContext {
   get cancelled() {
     return this.#cancelled;
   }
-  cancel(reason3) {
+  cancel(reason2) {
     if (this.#cancelled) return;
-    this.#cancelled = new CancelledError(reason3);
+    this.#cancelled = new CancelledError(reason2);
     this.#abort?.abort(this.#cancelled);
   }
   #leave(error) {
@@ -1428,11 +1428,11 @@ var InvocationContext = class _InvocationContext {
     });
   }
   #contextOf(job2) {
-    const { jobs, ...shared } = this.#params;
-    return new _InvocationContext(linkOfJob(this.#link, job2.jobId ?? ""), { ...shared, ...job2 }, this.#settings, this);
+    const { jobs, ...shared2 } = this.#params;
+    return new _InvocationContext(linkOfJob(this.#link, job2.jobId ?? ""), { ...shared2, ...job2 }, this.#settings, this);
   }
   async #enqueue(jobs, params2) {
-    const ask = (given2) => this.#link.request("enqueue", params2(given2));
+    const ask = (given) => this.#link.request("enqueue", params2(given));
     const queues = [...new Set(jobs.map(({ queue }) => queue))].join(",");
     const recorded = this.execution?.recorded("enqueue", queues, (id) => ask(jobs.map((job2, index) => withId(job2, jobs.length > 1 ? `${id}/${index + 1}` : id))), { retry: false });
     return (await (recorded ?? ask(jobs))).jobs;
@@ -1501,9 +1501,9 @@ var Invocation = class {
   get ctx() {
     return this.#ctx;
   }
-  cancel(reason3) {
-    if (this.#ctx) this.#ctx.cancel(reason3);
-    else this.cancelledBefore = reason3;
+  cancel(reason2) {
+    if (this.#ctx) this.#ctx.cancel(reason2);
+    else this.cancelledBefore = reason2;
   }
   async request(method, params2) {
     if (this.ended) throw new RiverrunError("INVOCATION_ENDED", `${method} came after the handler had ended`);
@@ -1540,11 +1540,11 @@ var Invocations = class {
     this.running.set(id, invocation);
     return invocation;
   }
-  cancel(id, reason3 = "user") {
-    this.running.get(id)?.cancel(reason3);
+  cancel(id, reason2 = "user") {
+    this.running.get(id)?.cancel(reason2);
   }
-  cancelAll(reason3) {
-    for (const invocation of this.running.values()) invocation.cancel(reason3);
+  cancelAll(reason2) {
+    for (const invocation of this.running.values()) invocation.cancel(reason2);
   }
   /** Calls `done` when nothing runs, or when the time is over. */
   drain(graceMs2, done2) {
@@ -1559,7 +1559,7 @@ var Invocations = class {
   }
   execute(invocation, process2) {
     if (!process2.parse) return this.#call(invocation, process2, invocation.params);
-    const given2 = ({ params: params2, refused }) => {
+    const given = ({ params: params2, refused }) => {
       if (invocation.cancelledBefore) return this.fail(invocation, new CancelledError(invocation.cancelledBefore));
       invocation.refused = refused;
       if (params2.jobs?.length === 0) this.#answer(invocation, []);
@@ -1567,8 +1567,8 @@ var Invocations = class {
     };
     try {
       const parsed = parsedInputs(process2.parse, invocation.params);
-      if (parsed instanceof Promise) parsed.then(given2).catch((error) => this.fail(invocation, error));
-      else given2(parsed);
+      if (parsed instanceof Promise) parsed.then(given).catch((error) => this.fail(invocation, error));
+      else given(parsed);
     } catch (error) {
       this.fail(invocation, error);
     }
@@ -1576,7 +1576,7 @@ var Invocations = class {
   #call(invocation, process2, params2) {
     const ctx = invocation.begin(process2.logs, params2);
     ctx.onLeave = (error) => this.fail(invocation, error);
-    if (ctx.execution) ctx.execution.onLeave = (outcome, seen2) => this.#left(invocation, outcome, seen2);
+    if (ctx.execution) ctx.execution.onLeave = (outcome, seen) => this.#left(invocation, outcome, seen);
     let result;
     try {
       result = this.#current.run(invocation, process2.handler, argument(process2, params2), ctx);
@@ -1608,10 +1608,10 @@ var Invocations = class {
     if (!returned) return this.#answer(invocation, value);
     returned.then((problem) => problem ? this.fail(invocation, problem) : this.#answer(invocation, value));
   }
-  #left(invocation, outcome, seen2) {
+  #left(invocation, outcome, seen) {
     if (invocation.ended) return;
     if (outcome instanceof RiverrunError) return this.fail(invocation, outcome);
-    this.#voice.answer(invocation.id, JSON.stringify({ suspended: outcome, ...seen2.length && { seen: seen2 } }));
+    this.#voice.answer(invocation.id, JSON.stringify({ suspended: outcome, ...seen.length && { seen } }));
     this.#ended(invocation);
   }
   #answer(invocation, value) {
@@ -1690,11 +1690,11 @@ function clean(value, isSecret, around) {
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
   if ("toJSON" in value && typeof value.toJSON === "function") return clean(value.toJSON(), isSecret, inside2);
   if (Array.isArray(value)) return value.map((item) => clean(item, isSecret, inside2) ?? null);
-  const copy3 = {};
+  const copy2 = {};
   for (const [key2, member] of Object.entries(value)) {
-    copy3[key2] = member != null && isSecret(key2) ? "[redacted]" : clean(member, isSecret, inside2);
+    copy2[key2] = member != null && isSecret(key2) ? "[redacted]" : clean(member, isSecret, inside2);
   }
-  return copy3;
+  return copy2;
 }
 function errorMembers(error) {
   const { name, message, stack, cause } = error;
@@ -1927,12 +1927,12 @@ async function processesIn(exports, file) {
   return processes;
 }
 function moduleConfig(exports, file) {
-  const given2 = exports.config ?? {};
-  if (!isObject(given2)) {
-    const what = Array.isArray(given2) ? "a list" : `a ${typeof given2}`;
+  const given = exports.config ?? {};
+  if (!isObject(given)) {
+    const what = Array.isArray(given) ? "a list" : `a ${typeof given}`;
     throw new RiverrunError("MODULE_CONFIG", `config in ${file} must be an object, and is ${what}`, { retriable: false, details: { path: "config" } });
   }
-  const config = given2;
+  const config = given;
   return typeof exports.queue === "string" ? { ...config, queue: exports.queue } : config;
 }
 function logSettings(config) {
@@ -1963,8 +1963,8 @@ async function loadError(thrown, file) {
   const isSyntax = isParseError(thrown);
   const place = isSyntax ? await syntaxPlace(thrown, file) : void 0;
   const where = place ? [place.file, place.line, ...place.column ? [place.column] : []].join(":") : file;
-  const told3 = message.includes(where) ? message : `${where}: ${message}`;
-  const error = new RiverrunError(isSyntax ? "MODULE_SYNTAX" : "MODULE_ERROR", told3, { retriable: false });
+  const told4 = message.includes(where) ? message : `${where}: ${message}`;
+  const error = new RiverrunError(isSyntax ? "MODULE_SYNTAX" : "MODULE_ERROR", told4, { retriable: false });
   error.name = thrown instanceof Error ? thrown.name : "Error";
   error.stack = place ? `${where}
 ${place.shown}` : ownFrames(thrown, file);
@@ -2026,8 +2026,8 @@ var Runner = class {
   fail(invocation, error) {
     this.#invocations.fail(invocation, error);
   }
-  cancelAll(reason3) {
-    this.#invocations.cancelAll(reason3);
+  cancelAll(reason2) {
+    this.#invocations.cancelAll(reason2);
   }
   #initialise(id, { protocol, limits }) {
     if (protocol !== protocolVersion) {
@@ -2166,9 +2166,9 @@ function remove(parent, [key2, ...rest]) {
   return left;
 }
 function define(members3, key2, value) {
-  const copy3 = { ...members3 };
-  Object.defineProperty(copy3, key2, { value, enumerable: true, writable: true, configurable: true });
-  return copy3;
+  const copy2 = { ...members3 };
+  Object.defineProperty(copy2, key2, { value, enumerable: true, writable: true, configurable: true });
+  return copy2;
 }
 
 // src/live/state.ts
@@ -2234,8 +2234,8 @@ function enterBranches(run, key2) {
   const { steps, concurrency, entered, ended: ended2 } = branches;
   const room = concurrency === 0 ? steps.length : Math.max(0, concurrency - (entered - ended2));
   const next = steps.slice(entered, entered + room);
-  const begun2 = change(run, key2, { ...branches, entered: entered + next.length });
-  return next.reduce((run2, step2) => enter(run2, step2, { step: key2.step, visit: key2.visit }), begun2);
+  const begun = change(run, key2, { ...branches, entered: entered + next.length });
+  return next.reduce((run2, step2) => enter(run2, step2, { step: key2.step, visit: key2.visit }), begun);
 }
 function pathEnded(run, { branch }, failed2) {
   const branches = branch && find(run, branch)?.branches;
@@ -2276,7 +2276,7 @@ function emptyRun() {
 }
 function reduceRun(run, event) {
   if (run.lastEventId !== void 0 && !isLater(event.id, run.lastEventId)) return run;
-  const seen2 = {
+  const seen = {
     ...run,
     runId: event.runId,
     flow: event.flowName,
@@ -2286,7 +2286,7 @@ function reduceRun(run, event) {
     events: run.events + 1,
     lastEventId: event.id
   };
-  return withStatus(apply(seen2, event));
+  return withStatus(apply(seen, event));
 }
 function reduceEvents(events, from = emptyRun()) {
   let run = from;
@@ -2384,9 +2384,9 @@ function end(run, status, ts) {
 }
 function withStatus(run) {
   if (run.endedAt !== void 0 || !Object.keys(run.steps).length) return run;
-  const begun2 = Object.values(run.steps).some((step2) => step2.startedAt !== void 0);
+  const begun = Object.values(run.steps).some((step2) => step2.startedAt !== void 0);
   const waits = run.visits.length > 0 && run.visits.every(({ status }) => status === "waiting" || status === "retrying");
-  return { ...run, status: run.paused ? "paused" : waits ? "waiting" : !begun2 ? "pending" : "running" };
+  return { ...run, status: run.paused ? "paused" : waits ? "waiting" : !begun ? "pending" : "running" };
 }
 function isLater(id, than) {
   const [ms = 0, n = 0] = id.split("-").map(Number);
@@ -2415,11 +2415,11 @@ var agents = /* @__PURE__ */ new Map();
 function overNode(base) {
   const node = globalThis.process?.release?.name === "node" && !process.versions.bun && !process.versions.deno ? process : void 0;
   if (!node?.getBuiltinModule) return void 0;
-  const { protocol, hostname, port, pathname } = parse3(base);
+  const { protocol, hostname: hostname2, port, pathname } = parse3(base);
   const http = node.getBuiltinModule(protocol === "https:" ? "node:https" : "node:http");
   const agent = agents.get(protocol) ?? new http.Agent({ keepAlive: true, timeout: idleMs });
   agents.set(protocol, agent);
-  const server = { agent, hostname: hostname.replace(/^\[|\]$/g, ""), ...port && { port } };
+  const server = { agent, hostname: hostname2.replace(/^\[|\]$/g, ""), ...port && { port } };
   const prefix = pathname.replace(/\/+$/, "");
   return ({ method, path: path2, headers, body, signal, timeoutMs }) => new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
@@ -2753,7 +2753,7 @@ async function* subscribe(http, path2, options2 = {}, more = {}) {
   for (; ; ) {
     let isOver = false;
     let hasEnded = false;
-    let reason3;
+    let reason2;
     try {
       const connection = connect(http, path2, {
         ...options2,
@@ -2772,12 +2772,12 @@ async function* subscribe(http, path2, options2 = {}, more = {}) {
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       if (!isPassing(error)) throw error;
-      reason3 = error;
+      reason2 = error;
     }
     if (isOver) return;
     await wait(Math.min(retryMs * 2 ** Math.min(failures, 10), longestWaitMs) * (0.5 + Math.random() / 2), signal);
     failures += 1;
-    options2.onReconnect?.(reason3);
+    options2.onReconnect?.(reason2);
   }
 }
 function connect(http, path2, { query, lastId, onRetry, onId, signal, onMissed, idleMs: idleMs2 = 6e4 }) {
@@ -2982,8 +2982,8 @@ var Riverrun = class {
   retryJob(jobId) {
     return this.#http.post(`/api/jobs/${part(jobId)}/retry`);
   }
-  cancelJob(jobId, reason3) {
-    return this.#http.post(`/api/jobs/${part(jobId)}/cancel`, { reason: reason3 });
+  cancelJob(jobId, reason2) {
+    return this.#http.post(`/api/jobs/${part(jobId)}/cancel`, { reason: reason2 });
   }
   /** Lets a delayed job begin now. */
   promoteJob(jobId) {
@@ -3104,12 +3104,12 @@ var Riverrun = class {
     return this.#http.get("/api/runs", { query: { ...query } });
   }
   /** For good: what runs is told to stop, what waits is removed, children follow. */
-  cancel(runId, reason3) {
-    return this.#http.post(`/api/runs/${part(runId)}/cancel`, { reason: reason3 });
+  cancel(runId, reason2) {
+    return this.#http.post(`/api/runs/${part(runId)}/cancel`, { reason: reason2 });
   }
   /** It begins no more steps until it is resumed; attempts that run are let finish. */
-  pause(runId, reason3) {
-    return this.#http.post(`/api/runs/${part(runId)}/pause`, { reason: reason3 });
+  pause(runId, reason2) {
+    return this.#http.post(`/api/runs/${part(runId)}/pause`, { reason: reason2 });
   }
   resume(runId) {
     return this.#http.post(`/api/runs/${part(runId)}/resume`);
@@ -3270,6 +3270,9 @@ var FakeClock = class {
   #nowMs;
   #startMs;
   #lastId = 0;
+  /** Called when a timer is set. */
+  onTimer = () => {
+  };
   #timers = /* @__PURE__ */ new Map();
   #undo = [];
   constructor(now = 0) {
@@ -3297,7 +3300,7 @@ var FakeClock = class {
   }
   restore() {
     if (installed === this) installed = void 0;
-    for (const undo2 of this.#undo.splice(0).reverse()) undo2();
+    for (const undo of this.#undo.splice(0).reverse()) undo();
     this.#timers.clear();
     syncBuiltinESMExports();
   }
@@ -3328,6 +3331,14 @@ var FakeClock = class {
     }
     return promise;
   }
+  /** When the next timer is due; undefined if there is none. */
+  nextTimerMs() {
+    return this.#next(Infinity)?.atMs;
+  }
+  fireNext() {
+    const timer = this.#next(Infinity);
+    if (timer) this.#fire(timer);
+  }
   #next(untilMs) {
     let next;
     for (const timer of this.#timers.values()) {
@@ -3343,16 +3354,17 @@ var FakeClock = class {
   }
   #add(callback, ms = 0, args = [], repeats = false) {
     const id = ++this.#lastId;
-    const delayMs2 = Math.max(1, Number(ms) || 0);
+    const delayMs = Math.max(1, Number(ms) || 0);
     const fire = () => callback(...args);
-    this.#timers.set(id, { id, atMs: this.#nowMs + delayMs2, everyMs: repeats ? delayMs2 : void 0, fire });
+    this.#timers.set(id, { id, atMs: this.#nowMs + delayMs, everyMs: repeats ? delayMs : void 0, fire });
+    this.onTimer();
     const handle = {
       ref: () => handle,
       unref: () => handle,
       hasRef: () => true,
       refresh: () => {
         const timer = this.#timers.get(id);
-        if (timer) timer.atMs = this.#nowMs + delayMs2;
+        if (timer) timer.atMs = this.#nowMs + delayMs;
         return handle;
       },
       close: () => this.#clear(id),
@@ -3395,13 +3407,13 @@ var FakeClock = class {
     Object.defineProperty(Fake, "prototype", { value: real.Date.prototype });
     return Object.assign(Fake, { now });
   }
-  #replace(target2, members3) {
+  #replace(target, members3) {
     for (const [name, value] of Object.entries(members3)) {
-      const before = Object.getOwnPropertyDescriptor(target2, name);
-      Object.defineProperty(target2, name, { value, writable: true, configurable: true, enumerable: before?.enumerable ?? true });
+      const before = Object.getOwnPropertyDescriptor(target, name);
+      Object.defineProperty(target, name, { value, writable: true, configurable: true, enumerable: before?.enumerable ?? true });
       this.#undo.push(() => {
-        if (before) Object.defineProperty(target2, name, before);
-        else delete target2[name];
+        if (before) Object.defineProperty(target, name, before);
+        else delete target[name];
       });
     }
   }
@@ -3449,8 +3461,8 @@ function retryDelayMs(policy, failure2, failures) {
   const named = [failure2.code, failure2.name];
   if (policy?.retriableErrors && !policy.retriableErrors.some((error) => named.includes(error))) return void 0;
   if (failure2.retryAfterMs !== void 0) return failure2.retryAfterMs;
-  const { type, delayMs: delayMs2, maxDelayMs = Math.max(longestMs, delayMs2) } = policy?.backoff ?? backoff;
-  return Math.min(type === "fixed" ? delayMs2 : delayMs2 * 2 ** (failures - 1), maxDelayMs);
+  const { type, delayMs, maxDelayMs = Math.max(longestMs, delayMs) } = policy?.backoff ?? backoff;
+  return Math.min(type === "fixed" ? delayMs : delayMs * 2 ** (failures - 1), maxDelayMs);
 }
 
 // src/testing/schemas.ts
@@ -3505,8 +3517,8 @@ function asJson(value) {
 }
 
 // src/testing/state-check.ts
-function writeCheck(given2, schema) {
-  if (given2) return (_, after) => stateIssues(given2, after);
+function writeCheck(given, schema) {
+  if (given) return (_, after) => stateIssues(given, after);
   if (schema) return (before, after) => newIssues(schema, before, after);
   return () => [];
 }
@@ -3613,9 +3625,9 @@ var Memory = class {
     if (this.ended) throw new RiverrunError("INVOCATION_ENDED", `${method} came after the handler had ended`);
     const answer2 = this.#answers[method];
     if (!answer2) throw new RiverrunError("INTERNAL", `the test kit does not know ${method}`);
-    const { seen: seen2 = [], inRun: inRun2 = false, ...asked } = copy(params2);
+    const { seen = [], inRun: inRun2 = false, ...asked } = copy(params2);
     if (this.#check instanceof Promise) this.#check = await this.#check;
-    this.journal.push(...seen2);
+    this.journal.push(...seen);
     const answered = await answer2(asked);
     if (this.#isStep && !inRun2 && writes.has(method)) this.journal.push({ op: method, name: asked.key ?? "", value: method === "state.setBatch" ? asked.values : asked.value });
     return copy(answered);
@@ -3676,16 +3688,16 @@ var Memory = class {
     const { op, name = "", nth, error } = record;
     const key2 = operationKey(op, name, nth);
     const failures = (this.pending.get(key2)?.failures ?? 0) + 1;
-    const delayMs2 = retryDelayMs(policyOf(this.#options.retryPolicy, retry), error, failures);
-    if (delayMs2 === void 0) {
+    const delayMs = retryDelayMs(policyOf(this.#options.retryPolicy, retry), error, failures);
+    if (delayMs === void 0) {
       this.pending.delete(key2);
       const { retryAfterMs: retryAfterMs2, ...final2 } = error;
       this.journal.push({ ...record, error: { ...final2, retriable: false } });
       return { final: true };
     }
-    const retryAfterMs = this.#options.hasClock === false ? 0 : delayMs2;
+    const retryAfterMs = this.#options.hasClock === false ? 0 : delayMs;
     this.pending.set(key2, { op, name, ...nth && { nth }, failures, atMs: Date.now() + retryAfterMs });
-    this.runRetries.push({ op, name, ...nth && { nth }, attempt: failures, error, failedAt: (/* @__PURE__ */ new Date()).toISOString(), delayMs: delayMs2 });
+    this.runRetries.push({ op, name, ...nth && { nth }, attempt: failures, error, failedAt: (/* @__PURE__ */ new Date()).toISOString(), delayMs });
     return { attempt: failures + 1, retryAfterMs, ...this.#isStep && retryAfterMs > inPlaceMs && { suspend: true } };
   }
   /** What an execution is told of what failed before it. */
@@ -3785,8 +3797,8 @@ var members2 = {
 function checkSettings(config, name) {
   const issues = strangers(config, settings, "", "");
   if (!issues.length) return;
-  const told3 = issues.map(({ path: path2, message }) => `${path2}: ${message}`).join("; ");
-  throw new RiverrunError("PROCESS_INVALID", `the config of ${name || "a step"} has ${issues.length} ${issues.length === 1 ? "issue" : "issues"}; ${told3}`, { retriable: false, details: { issues } });
+  const told4 = issues.map(({ path: path2, message }) => `${path2}: ${message}`).join("; ");
+  throw new RiverrunError("PROCESS_INVALID", `the config of ${name || "a step"} has ${issues.length} ${issues.length === 1 ? "issue" : "issues"}; ${told4}`, { retriable: false, details: { issues } });
 }
 function checkOptions(what, options2, known4) {
   const stranger = Object.entries(options2).find(([word, value]) => value !== void 0 && !known4.includes(word))?.[0];
@@ -3835,7 +3847,7 @@ function createTestContext(options2 = {}) {
   return {
     ...effects(memory),
     ctx: context,
-    cancel: (reason3 = "user") => context.cancel(reason3),
+    cancel: (reason2 = "user") => context.cancel(reason2),
     get state() {
       return memory.state;
     },
@@ -3869,10 +3881,10 @@ var known3 = [
   "clock",
   "signal"
 ];
-async function execute(executable, input, given2 = {}) {
-  checkOptions("execute", given2, known3);
+async function execute(executable, input, given = {}) {
+  checkOptions("execute", given, known3);
   const { handler, config, takes } = parts(executable);
-  const options2 = { ...given2, config: { ...config, ...given2.config } };
+  const options2 = { ...given, config: { ...config, ...given.config } };
   checkSettings(options2.config, handler.name);
   const count = isBatch(options2, input) ? Math.max(1, input.length) : 1;
   const checks = await checksOf(options2.config, options2.schemas);
@@ -3880,11 +3892,11 @@ async function execute(executable, input, given2 = {}) {
   const memory = memories[0];
   const ctx = contextOf(memories, options2, input);
   if (takes === "job" && options2.config?.batch && !Array.isArray(input)) throw new TypeError("the config has batch: give a list of inputs");
-  const argument2 = (given3) => takes === "job" ? jobArgument(given3, options2) : given3;
+  const argument2 = (given2) => takes === "job" ? jobArgument(given2, options2) : given2;
   const invoke = async () => {
     if (!isBatch(options2, input)) return checkOutput(checks, await handler(argument2(await givenInput(checks, input)), ctx));
-    const given3 = await Promise.all(input.map((one, at) => givenInput(checks, one, `the input of job ${at}`)));
-    const value = await handler(argument2(given3), ctx);
+    const given2 = await Promise.all(input.map((one, at) => givenInput(checks, one, `the input of job ${at}`)));
+    const value = await handler(argument2(given2), ctx);
     if (!Array.isArray(value)) return checkOutput(checks, value);
     value.forEach((one, at) => one instanceof Error || checkOutput(checks, one, `the result of job ${at}`));
     return value;
@@ -3935,8 +3947,8 @@ function kept(memory) {
 function isBatch(options2, input) {
   return options2.config?.batch !== void 0 && Array.isArray(input);
 }
-function effects({ logs, events, progress, partials, enqueued, calls, started: started2 }) {
-  return { logs, events, progress, partials, enqueued, calls, started: started2 };
+function effects({ logs, events, progress, partials, enqueued: enqueued2, calls, started: started2 }) {
+  return { logs, events, progress, partials, enqueued: enqueued2, calls, started: started2 };
 }
 function memoryOptions(options2) {
   const { after } = options2;
@@ -4017,182 +4029,29 @@ function maxAttemptsOf({ maxAttempts, config }) {
   return maxAttempts ?? config?.retryPolicy?.attempts ?? 1;
 }
 
-// src/testing/awaits.ts
-var strange = {
-  event: ["delay", "triggerType", "payload", "secretEnv", "many"],
-  trigger: ["delay", "eventKind", "where", "match", "lookback"],
-  time: ["eventKind", "where", "match", "lookback", "triggerType", "payload", "secretEnv", "many"]
-};
-var signsNothing = "a person who answers on a page signs nothing: take triggerType webhook or api where bodies must be signed, or leave the secret out";
-var envelope = ["data", "type", "kind", "runId", "flowName", "stepName", "stepId", "attempt", "correlationId", "causationId", "tenantId", "chain"];
-function* awaitIssues(at, declared) {
-  const said = { ...declared };
-  for (const field of strange[declared.type] ?? []) {
-    if (said[field] !== void 0 && said[field] !== null) yield { path: `${at}.${field}`, message: `an await of the type ${declared.type} has no ${field}` };
-  }
-  const { triggerType, secretEnv, match } = said;
-  if (declared.type === "trigger" && triggerType === "user" && typeof secretEnv === "string") yield { path: `${at}.secretEnv`, message: signsNothing };
-  for (const [path2, from] of isObject(match) ? Object.entries(match) : []) yield* matched(`${at}.match.${path2}`, path2, from);
+// src/worker/processes.ts
+import { join } from "node:path";
+async function processesOf2(offered2) {
+  const processes = /* @__PURE__ */ new Map();
+  for (const [id, one] of Object.entries(offered2)) processes.set(id, await processOf(id, one));
+  if (!processes.size) throw new RiverrunError("NO_PROCESSES", "a worker needs something to run: give processes");
+  return processes;
 }
-function wantedValues(match, ctx) {
-  const wanted = [];
-  for (const [path2, from] of Object.entries(match)) {
-    const value = typeof from === "string" ? getAt(ctx, from) : isObject(from) && Object.hasOwn(from, "value") ? from.value : from;
-    if (value === void 0) return new RiverrunError("INPUT_ERROR", `match has no value for ${JSON.stringify(path2)}: there is no ${String(from)}`, { retriable: false });
-    wanted.push([path2, value]);
-  }
-  return Object.fromEntries(wanted);
-}
-function* matched(at, path2, from) {
-  const [head = ""] = path2.split(".");
-  if (!envelope.includes(head)) yield { path: at, message: `no event has ${JSON.stringify(head)}: what was emitted stands below data, as in "data.${path2}"` };
-  if (typeof from !== "string" || from === "input" || /^(input|state)\./.test(from)) return;
-  yield { path: at, message: `${JSON.stringify(from)} is no path into input or state, such as "input.${from}": for the text itself write {"value": ${JSON.stringify(from)}}` };
-}
-
-// src/testing/sandbox.ts
-import { Script, createContext } from "node:vm";
-var resultBytes2 = 1024 * 1024;
-var asynchronous = "expression is asynchronous: expressions answer at once and cannot await";
-var names2 = [
-  "Object",
-  "Function",
-  "Error",
-  "EvalError",
-  "RangeError",
-  "ReferenceError",
-  "SyntaxError",
-  "TypeError",
-  "URIError",
-  "AggregateError",
-  "Array",
-  "Number",
-  "Boolean",
-  "String",
-  "Symbol",
-  "BigInt",
-  "Math",
-  "Reflect",
-  "Iterator",
-  "parseInt",
-  "parseFloat",
-  "isNaN",
-  "isFinite",
-  "decodeURI",
-  "decodeURIComponent",
-  "encodeURI",
-  "encodeURIComponent",
-  "escape",
-  "unescape",
-  "Infinity",
-  "NaN",
-  "undefined",
-  "globalThis",
-  "Date",
-  "eval",
-  "RegExp",
-  "JSON",
-  "Proxy",
-  "Map",
-  "Set",
-  "WeakMap",
-  "WeakSet",
-  "Promise",
-  "ArrayBuffer",
-  "DataView",
-  "Int8Array",
-  "Uint8Array",
-  "Uint8ClampedArray",
-  "Int16Array",
-  "Uint16Array",
-  "Int32Array",
-  "Uint32Array",
-  "BigInt64Array",
-  "BigUint64Array",
-  "Float16Array",
-  "Float32Array",
-  "Float64Array"
-];
-var prelude = `"use strict";
-((names) => {
-  for (const name of Object.getOwnPropertyNames(globalThis)) if (!names.includes(name)) delete globalThis[name]
-  const { parse, stringify } = JSON
-  const define = (object, key, value) => Object.defineProperty(object, key, { value, writable: true, enumerable: false, configurable: true })
-  const refuse = (what, pass) => { throw new TypeError(what + ' is not available: expressions are deterministic, pass the ' + pass + ' in as input') }
-  const EngineDate = Date
-  const GivenDate = function Date(...given) {
-    if (new.target === undefined) refuse('Date()', 'time')
-    if (given.length === 0) refuse('new Date()', 'time')
-    return Reflect.construct(EngineDate, given, new.target)
-  }
-  define(GivenDate, 'parse', EngineDate.parse)
-  define(GivenDate, 'UTC', EngineDate.UTC)
-  define(GivenDate, 'now', () => refuse('Date.now()', 'time'))
-  GivenDate.prototype = EngineDate.prototype
-  define(EngineDate.prototype, 'constructor', GivenDate)
-  define(globalThis, 'Date', GivenDate)
-  define(Math, 'random', () => refuse('Math.random()', 'number'))
-  return (call, args) => {
-    const value = call(...args.map((arg) => parse(arg)))
-    if (value instanceof Promise) throw new TypeError(${JSON.stringify(asynchronous)})
-    if (['function', 'symbol', 'bigint'].includes(typeof value)) throw new TypeError('expression result is not JSON: it is a ' + typeof value)
-    try {
-      return stringify(value)
-    } catch (error) {
-      throw new TypeError('expression result is not JSON: ' + error.message)
-    }
-  }
-})`;
-var sandbox;
-function evaluated(text2, args) {
-  const call = compiled2(text2, Object.keys(args));
-  const given2 = Object.values(args).map((arg) => JSON.stringify(arg) ?? "null");
-  const json4 = theSandbox().answer(call, given2);
-  const bytes = json4 === void 0 ? 0 : Buffer.byteLength(json4);
-  if (bytes > resultBytes2) throw new RangeError(`expression result has ${bytes} bytes, the limit is ${resultBytes2}`);
-  return json4 === void 0 ? void 0 : JSON.parse(json4);
-}
-function syntaxProblem(text2) {
-  if (/^\s*async(\s*\(|\s+[\p{Alphabetic}_$])/u.test(text2)) return asynchronous;
-  try {
-    compiled2(text2, []);
-    return void 0;
-  } catch (error) {
-    return `expression does not parse: ${error.message}`;
-  }
-}
-function compiled2(text2, names3) {
-  const list2 = names3.join(", ");
-  const script = new Script(`"use strict"; ((${list2}) => { const given = (
-${text2}
-); return typeof given === 'function' ? given(${list2}) : given })`);
-  return script.runInContext(theSandbox().context);
-}
-function theSandbox() {
-  if (sandbox) return sandbox;
-  const context = createContext({}, { codeGeneration: { strings: false, wasm: false } });
-  const harden = new Script(prelude).runInContext(context);
-  return sandbox = { context, answer: harden(names2) };
-}
-
-// src/testing/expression.ts
-function evaluate(expression2, args) {
-  const text2 = textOf(expression2);
-  const problem = syntaxProblem(text2);
-  if (problem !== void 0) throw new RiverrunError("EXPRESSION_ERROR", `${text2}: ${problem}`, { retriable: false });
-  try {
-    return evaluated(text2, args);
-  } catch (cause) {
-    if (cause?.name !== "ReferenceError") throw cause;
-    const message = `${text2} cannot be evaluated: ${cause.message}. The server calls it with ${Object.keys(args).join(", ")}, and it sees no other variable`;
-    throw new RiverrunError("EXPRESSION_ERROR", message, { cause, retriable: false });
-  }
-}
-function expressionProblem(expression2) {
-  return typeof expression2 === "string" || typeof expression2 === "function" ? syntaxProblem(textOf(expression2)) : void 0;
-}
-function textOf(expression2) {
-  return typeof expression2 === "function" ? source(expression2) : expression2;
+async function processOf(id, offered2) {
+  const handler = isObject(offered2) && typeof offered2 !== "function" ? offered2.default : offered2;
+  if (typeof handler !== "function") throw new RiverrunError("HANDLER_NOT_FOUND", `processes.${id} is no function, and no module that exports one as its default`);
+  const exported = typeof offered2 === "function" ? void 0 : offered2.config;
+  const defined = definition(handler);
+  const config = { ...handler.config, ...defined?.config, ...exported };
+  const { level = "debug", redact } = config.logger ?? {};
+  return {
+    handler,
+    takes: defined?.takes ?? "input",
+    // Schemas are turned with what the application has installed.
+    config: await configJson(config, join(process.cwd(), `${id}.js`)),
+    logs: { level, redact: redactor(redact) },
+    parse: parserOf(config.inputSchema)
+  };
 }
 
 // src/testing/given.ts
@@ -4202,10 +4061,10 @@ function later(after, payload) {
 }
 async function opened(triggers, trigger) {
   const answer2 = typeof triggers === "function" ? triggers : triggers?.[trigger.type];
-  const given2 = await answer2?.(trigger);
-  if (given2 === void 0) return void 0;
-  const isPlain = typeof given2 !== "object" || given2 === null || !(isLater2 in given2);
-  const { after, payload } = isPlain ? { after: 0, payload: given2 } : given2;
+  const given = await answer2?.(trigger);
+  if (given === void 0) return void 0;
+  const isPlain = typeof given !== "object" || given === null || !(isLater2 in given);
+  const { after, payload } = isPlain ? { after: 0, payload: given } : given;
   checkBytes("body", payload);
   return { payload: payload ?? null, afterMs: milliseconds2("later", after) };
 }
@@ -4218,897 +4077,531 @@ function arrivalMs({ at }, startMs) {
   if (Number.isNaN(dateMs)) throw new TypeError(`at must be a date or a duration, is ${String(at)}`);
   return dateMs;
 }
-function seen({ type, kind = type, at: _, ...event }, ms, number) {
-  if (!kind) throw new TypeError("an event needs a type");
-  const flowName = event.runId === void 0 ? "global" : "";
-  return { id: `${ms}-${number}`, ts: new Date(ms).toISOString(), runId: "global", flowName, ...event, type: kind, kind };
-}
-function matches(match, event) {
-  return Object.entries(match).every(([path2, value]) => isSame(getAt(event, path2), value));
-}
-function milliseconds2(what, duration2) {
-  const ms = durationMs(duration2);
-  if (ms === void 0) throw new TypeError(`${what} must be milliseconds or a duration, is ${String(duration2)}`);
+function milliseconds2(what, duration) {
+  const ms = durationMs(duration);
+  if (ms === void 0) throw new TypeError(`${what} must be milliseconds or a duration, is ${String(duration)}`);
   return ms;
 }
-function isSame(one, other) {
-  if (one === other) return true;
-  if (typeof one !== "object" || typeof other !== "object" || !one || !other || Array.isArray(one) !== Array.isArray(other)) return false;
-  const keys = Object.keys(one);
-  return keys.length === Object.keys(other).length && keys.every((key2) => isSame(one[key2], other[key2]));
-}
 
-// src/testing/template.ts
-var mostParts = 64;
-function resolveTemplate(template, view) {
-  if (typeof template === "string") return resolveText(template, view);
-  if (Array.isArray(template)) return template.map((item) => resolveTemplate(item, view) ?? null);
-  if (!isObject(template)) return template;
-  const members3 = Object.entries(template).map(([key2, member]) => [key2, resolveTemplate(member, view)]);
-  return Object.fromEntries(members3.filter(([, value]) => value !== void 0));
-}
-function templateProblem(template) {
-  if (typeof template === "object" && template !== null) {
-    return Object.values(template).map(templateProblem).find((problem) => problem !== void 0);
-  }
-  const found = typeof template === "string" ? partsOf(template) : [];
-  return typeof found === "string" ? found : void 0;
-}
-function resolveText(text2, view) {
-  const parts2 = partsOf(text2);
-  if (typeof parts2 === "string") throw new TypeError(parts2);
-  const [only] = parts2;
-  if (parts2.length === 1 && only && "path" in only) return getAt(view, only.path);
-  return parts2.map((part2) => "text" in part2 ? part2.text : asText(getAt(view, part2.path))).join("");
-}
-function asText(value) {
-  if (value === void 0) return "";
-  return typeof value === "string" ? value : JSON.stringify(value);
-}
-function partsOf(text2) {
-  const parts2 = [];
-  let plain3 = "";
-  let rest = text2;
-  for (let at = rest.indexOf("${"); at >= 0; at = rest.indexOf("${")) {
-    if (rest[at - 1] === "$") {
-      plain3 += `${rest.slice(0, at - 1)}\${`;
-      rest = rest.slice(at + 2);
-      continue;
-    }
-    const end2 = rest.indexOf("}", at);
-    if (end2 < 0) return `\${ is never closed in ${JSON.stringify(text2)}`;
-    const inner = rest.slice(at + 2, end2);
-    if (!isPath(inner.trim())) return `\${${inner}} in ${JSON.stringify(text2)} is not a path`;
-    plain3 += rest.slice(0, at);
-    if (plain3) parts2.push({ text: plain3 });
-    parts2.push({ path: inner.trim() });
-    plain3 = "";
-    rest = rest.slice(end2 + 1);
-  }
-  plain3 += rest;
-  if (plain3) parts2.push({ text: plain3 });
-  return parts2;
-}
-function isPath(text2) {
-  const parts2 = text2.split(".");
-  return parts2.length <= mostParts && parts2.every((part2) => part2 !== "");
-}
+// src/testing/play.ts
+import { hostname } from "node:os";
 
-// src/testing/payload.ts
-function shownPayload(declared, ctx) {
-  const written2 = asWritten(declared);
-  if (written2 === void 0) return { payload: void 0 };
-  if (!isFunction(written2)) return { payload: copy2(resolveTemplate(written2, { input: ctx.input, ...ctx.state })) ?? null };
-  try {
-    return { payload: copy2(evaluate(written2, { ctx: copy2(ctx) })) ?? null };
-  } catch (error) {
-    if (error instanceof RiverrunError) throw error;
-    return new RiverrunError("INPUT_ERROR", `payload: ${describe(error).message}`, { retriable: false });
+// src/worker/session.ts
+var mostOpen = 512;
+var mostWaiting = 1024 * 1024;
+var Session = class {
+  limitBytes = 16 * 1024 * 1024;
+  /** Frames that were lost because too much waited. */
+  lost = 0;
+  #credits;
+  #open = /* @__PURE__ */ new Map();
+  #waiting = [];
+  /** The last answers: each may have been lost with its connection. */
+  #answers = [];
+  #begun = /* @__PURE__ */ new Map();
+  #lastId = 0;
+  #socket;
+  /** What was said and is not written yet. */
+  #text = [];
+  #textLength = 0;
+  #willFlush = false;
+  constructor(credits2) {
+    this.#credits = credits2;
   }
-}
-function payloadProblem(declared) {
-  const written2 = asWritten(declared);
-  return isFunction(written2) ? void 0 : templateProblem(written2);
-}
-function asWritten(declared) {
-  const written2 = JSON.stringify(declared, (_, value) => {
-    if (typeof value === "function") return source(value);
-    return isObject(value) && typeof value.$function === "string" ? value.$function : value;
-  });
-  return written2 === void 0 ? void 0 : JSON.parse(written2);
-}
-function isFunction(written2) {
-  if (typeof written2 !== "string") return false;
-  const text2 = written2.trimStart();
-  const arrow = text2.indexOf("=>");
-  const head = arrow < 0 ? "" : text2.slice(0, arrow).trim();
-  return /^([\p{Alphabetic}\p{N}_$]+|\(.*\))$/su.test(head) || /^function[ (]/.test(text2);
-}
-function copy2(value) {
-  const text2 = JSON.stringify(value);
-  return text2 === void 0 ? void 0 : JSON.parse(text2);
-}
-
-// src/testing/refusals.ts
-var longestMs2 = 10 * 366 * 24 * 60 * 60 * 1e3;
-var families = /^(flow|step|job)(\.|$)/;
-var written = /* @__PURE__ */ new Set([
-  "emit",
-  "progress",
-  "partial",
-  "log.debug",
-  "log.info",
-  "log.warn",
-  "log.error",
-  "state.set",
-  "state.delete",
-  "state.batch",
-  "state.snapshot",
-  "trigger.registered",
-  "trigger.fired",
-  "trigger.timeout",
-  "trigger.cancelled",
-  "trigger.failed",
-  "worker.registered",
-  "worker.heartbeat",
-  "worker.stopped"
-]);
-function checkFlow(flow2, steps) {
-  const issues = [...steps.values()].flatMap((step2) => [...issuesOf(step2, [...steps.keys()])]);
-  if (!issues.length) return;
-  const told3 = issues.map(({ path: path2, message }) => `${path2}: ${message}`).join("; ");
-  throw new RiverrunError("FLOW_INVALID", `flow ${flow2} has ${issues.length} ${issues.length === 1 ? "issue" : "issues"}; ${told3}`, { retriable: false, details: { issues } });
-}
-function refusedWait(wait2, untilMs, nowMs) {
-  if (wait2.type === "event" && isOwn(wait2.eventKind)) {
-    return refusal2("BAD_KIND", `${wait2.eventKind} is written by riverrun itself, and no run can wait for it: emit an event of your own, or have a trigger on it start a flow that does`);
+  /** What still runs, or may not have been heard to have ended. */
+  get running() {
+    return [...this.#begun.values(), ...this.#answers.map(({ running }) => running)];
   }
-  if (wait2.type === "event" && !isKind(wait2.eventKind)) return refusal2("INPUT_ERROR", `${JSON.stringify(wait2.eventKind)} is no kind of event`);
-  if (untilMs !== void 0 && untilMs > nowMs + longestMs2) return refusal2("INPUT_ERROR", `${dateText(untilMs)} is more than ten years away`);
-  return void 0;
-}
-function usedDoor() {
-  return refusal2("INPUT_ERROR", "the step waits again for a trigger that was used: one for many is made with `many`");
-}
-function tooManyAwaits(limit2) {
-  const message = `the step has waited ${limit2} times in one visit, the most that its flow's limits.maxAwaits allows, and all that it did is read again after each: begin a run that goes on from here with ctx.start, and return`;
-  return refusal2("MAX_AWAITS", message);
-}
-function tooManySteps(limit2) {
-  return refusal2("MAX_STEPS", `the run has made ${limit2} steps, the most that its flow's limits.maxSteps allows: does a step feed itself?`);
-}
-var most = { maxSteps: 1e7, maxAwaits: 1e6, maxValueBytes: 67108864, maxStateBytes: 67108864 };
-function* issuesOf({ name, subscriptions, await: declared, compensation, limits }, names3) {
-  const at = `steps.${name}`;
-  for (const [number, { eventKind, when, map }] of subscriptions.entries()) {
-    yield* heard(`${at}.subscriptions.${number}.eventKind`, eventKind);
-    yield* parses(`${at}.subscriptions.${number}.when`, when);
-    yield* parses(`${at}.subscriptions.${number}.map`, map);
+  /** Whether the server has still to hear of something. */
+  get hasMoreToSay() {
+    return this.#begun.size > 0 || this.#text.length > 0;
   }
-  if (declared?.type === "event") {
-    yield* heard(`${at}.await.eventKind`, declared.eventKind);
-    yield* parses(`${at}.await.where`, declared.where);
+  begun(id, { jobId, jobs, runId, lease }) {
+    this.#begun.set(id, { invocation: id, jobId: jobId ?? jobs?.[0]?.jobId ?? runId ?? "", lease: lease ?? "" });
   }
-  if (declared) yield* awaitIssues(`${at}.await`, declared);
-  if (declared && "onTimeout" in declared) yield* target(`${at}.await.onTimeout`, declared.onTimeout, names3);
-  for (const field of ["timeout", "lookback"]) yield* duration(`${at}.await.${field}`, declared?.[field]);
-  if (declared?.type === "time") yield* (typeof declared.delay === "function" ? parses : duration)(`${at}.await.delay`, declared.delay);
-  const problem = declared?.type === "trigger" ? payloadProblem(declared.payload) : void 0;
-  if (problem !== void 0) yield { path: `${at}.await.payload`, message: problem };
-  const many = declared?.type === "trigger" ? declared.many : void 0;
-  if (many !== void 0 && !(Number.isInteger(many) && many >= 2 && many <= 1e3)) yield { path: `${at}.await.many`, message: `must be 2 to 1000, is ${String(many)}` };
-  yield* target(`${at}.compensation.step`, compensation?.step, names3);
-  for (const kind of [compensation?.on ?? []].flat()) yield* heard(`${at}.compensation.on`, kind);
-  for (const [limit2, value] of Object.entries(limits ?? {})) {
-    const top = most[limit2];
-    if (top && value !== void 0 && !(Number.isInteger(value) && value >= 1 && value <= top)) yield { path: `limits.${limit2}`, message: `must be 1 to ${top}, is ${String(value)}` };
+  /** The server knows this worker over a new connection: it is told what it may have missed. */
+  connected(socket) {
+    this.#socket = socket;
+    for (const { line } of this.#open.values()) this.#say(line);
+    for (const { line } of this.#answers) this.#say(line);
+    this.#willSend();
   }
-}
-function* heard(path2, kind) {
-  if (isOwn(kind)) yield { path: path2, message: `${kind} is written by riverrun itself, and never comes to a step: emit an event of your own, or have a trigger on it start a flow` };
-  else if (!isKind(kind)) yield { path: path2, message: `${JSON.stringify(kind)} is no kind of event` };
-}
-function* parses(path2, expression2) {
-  const message = expressionProblem(expression2);
-  if (message !== void 0) yield { path: path2, message };
-}
-function* target(path2, name, names3) {
-  if (name !== void 0 && !names3.includes(name)) yield { path: path2, message: `there is no step ${JSON.stringify(name)}${meant(name, names3)}` };
-}
-function* duration(path2, given2) {
-  const ms = typeof given2 === "number" || typeof given2 === "string" ? durationMs(given2) : void 0;
-  if (ms !== void 0 && ms > longestMs2) yield { path: path2, message: `${JSON.stringify(given2)} is not between 0 and ten years` };
-}
-function isOwn(kind) {
-  return families.test(kind) || written.has(kind);
-}
-function isKind(kind) {
-  return typeof kind === "string" && /^[A-Za-z0-9._:/-]{1,128}$/.test(kind);
-}
-function dateText(ms) {
-  const date = new Date(ms);
-  return Number.isNaN(date.getTime()) ? "that" : date.toISOString();
-}
-function refusal2(code, message) {
-  return new RiverrunError(code, message, { retriable: false });
-}
-
-// src/testing/plan.ts
-function plan(executables, { flow: flow2, entry }) {
-  const named = Array.isArray(executables) ? executables.map((one) => [void 0, one]) : Object.entries(executables);
-  const all = named.flatMap(([key2, one]) => partsOf2(one, key2));
-  const begins = flow2 === void 0 ? void 0 : all.find((part2) => part2.flow === void 0 && part2.step.name === flow2);
-  const ids = new Set(all.flatMap((part2) => part2.flow ?? []));
-  if (flow2 !== void 0 && ids.size && !ids.has(flow2) && !begins) throw new Error(`no step is part of the flow ${flow2}; they name ${[...ids].join(", ")}`);
-  const wanted = entry === void 0 ? void 0 : all.find(({ step: step2 }) => step2.name === entry);
-  const id = flow2 ?? (wanted ? wanted.flow ?? wanted.step.name : [...ids][0]);
-  const steps = stepsOf(all.filter((part2) => part2.flow === void 0 || id === void 0 || part2.flow === id));
-  const first = entryOf(steps, entry ?? begins?.step.name);
-  checkFlow(id ?? first.name, steps);
-  return { flow: id ?? first.name, entry: first, steps };
-}
-function plannedStep(executable, key2, flow2) {
-  const all = partsOf2(executable, key2);
-  return all.find((part2) => flow2 === void 0 || part2.flow === void 0 || part2.flow === flow2)?.step;
-}
-async function withChecks(steps, entry, schemas) {
-  const { state } = await checksOf({ state: entry.config.state }, schemas);
-  for (const step2 of steps.values()) step2.checks = { ...await checksOf(step2.config, schemas), state };
-}
-function partsOf2(executable, key2) {
-  const { handler, config, takes } = parts(executable);
-  return roles(config).map((role) => {
-    const { step: step2, subscriptions = [], triggers = [], join, await: awaits, emits, compensation, onFailure, limits, role: as } = { ...config, ...role };
-    const name = step2 ?? key2 ?? (typeof config.queue === "string" ? config.queue : void 0) ?? (handler.name === "default" ? "" : handler.name);
-    const heard2 = [...subscriptions, ...[triggers].flat().map((eventKind) => ({ eventKind }))];
-    checkSettings(config, name);
-    const planned = { name, isEntry: as === "entry", subscriptions: heard2, handler, takes, config };
-    return { flow: role.id, step: Object.assign(planned, given({ join, await: awaits, emits, compensation, onFailure, limits })) };
-  });
-}
-function stepsOf(found) {
-  const steps = /* @__PURE__ */ new Map();
-  for (const { step: step2 } of found) {
-    if (!step2.name) throw new Error("a step needs a name: config.step, config.flow.step, or a key in an object of steps");
-    if (steps.has(step2.name)) throw new Error(`two steps are called ${step2.name}`);
-    steps.set(step2.name, step2);
+  disconnected() {
+    this.#socket = void 0;
   }
-  return steps;
-}
-function entryOf(steps, wanted) {
-  const found = wanted === void 0 ? void 0 : steps.get(wanted);
-  if (wanted !== void 0 && !found) throw new Error(`there is no step ${wanted}; there are ${[...steps.keys()].join(", ")}`);
-  if (found) return found;
-  const all = [...steps.values()];
-  const entries = all.filter(({ isEntry }) => isEntry);
-  const led = new Set(all.flatMap((step2) => [step2.compensation?.step, step2.await && "onTimeout" in step2.await ? step2.await.onTimeout : void 0]));
-  const candidates = entries.length ? entries : all.filter(({ name, subscriptions }) => !subscriptions.length && !led.has(name));
-  const [only] = candidates;
-  if (candidates.length !== 1 || !only) throw new Error(`it is not clear where the flow begins (${candidates.map(({ name }) => name).join(", ") || "no step"}): give entry`);
-  return only;
-}
-function roles({ flow: flow2 }) {
-  const list2 = [flow2 ?? {}].flat();
-  return list2.map((one) => typeof one === "string" ? { id: one } : one);
-}
-function given(members3) {
-  return Object.fromEntries(Object.entries(members3).filter(([, value]) => value !== void 0));
-}
-
-// src/testing/undo.ts
-var Undoing = class {
-  /** The run has failed, and undoes what it did. */
-  hasBegun = false;
-  #finished = [];
-  finished({ step: step2, number, undoes }, result) {
-    if (step2.compensation && !undoes) this.#finished.push({ step: step2, visit: number, result });
+  /** Hands an answer of the server to whoever asked. */
+  settle({ id, result, error }) {
+    const question = this.#open.get(id);
+    if (!question) return;
+    this.#open.delete(id);
+    if (error) question.reject(refusal(error));
+    else question.resolve(result);
+    const next = this.#waiting.shift();
+    if (next) this.#ask(...next);
   }
-  /** What ended last of all that can be undone. */
-  last(error) {
-    const last = this.#finished.pop();
-    return last && undo(last, error);
-  }
-  isCalledBy(kind) {
-    return !this.hasBegun && this.#finished.some((one) => isUndoneBy(one, kind));
-  }
-  /** What an event of this kind undoes, the latest first. A run that has failed undoes everything anyway. */
-  calledBy(kind) {
-    const called = this.hasBegun ? [] : this.#finished.filter((one) => isUndoneBy(one, kind));
-    for (const one of called) this.#finished.splice(this.#finished.indexOf(one), 1);
-    return called.reverse().map((one) => undo(one, null));
-  }
-};
-function reason2({ code = "HANDLER_ERROR", message, details }, stepId) {
-  return { code, message, ...stepId !== void 0 && { stepId }, ...details !== void 0 && { details } };
-}
-function isUndoneBy({ step: step2 }, kind) {
-  return [step2.compensation?.on ?? []].flat().includes(kind);
-}
-function undo({ step: step2, visit, result }, error) {
-  const undone = { step: step2.name, visit };
-  return { step: step2.compensation?.step, visit: undone, input: { ...undone, result: result ?? null, error: error ?? null } };
-}
-
-// src/testing/visit.ts
-var ExecutionLink = class {
-  constructor(memory) {
-    this.memory = memory;
-  }
-  ended = false;
-  async request(method, params2) {
-    if (this.ended) throw new RiverrunError("INVOCATION_ENDED", `${method} came after the handler had ended`);
-    return this.memory.request(method, params2);
+  request(method, params2) {
+    return new Promise((resolve, reject) => {
+      const id = ++this.#lastId;
+      const line = this.#checked(method, JSON.stringify({ id, method, params: params2 }));
+      const question = { line, resolve, reject };
+      if (this.#open.size < mostOpen) this.#ask(id, question);
+      else this.#waiting.push([id, question]);
+    });
   }
   notify(method, params2) {
-    if (!this.ended) this.memory.notify(method, params2);
+    const line = this.#checked(method, JSON.stringify({ method, params: params2 }));
+    if (this.#textLength + line.length > mostWaiting && !this.#socket) this.lost += 1;
+    else this.#say(line);
   }
-};
-var Visit = class {
-  constructor(step2, number, input, run, options2, store, undoes) {
-    this.step = step2;
-    this.number = number;
-    this.run = run;
-    this.options = options2;
-    this.undoes = undoes;
-    this.input = copy(input);
-    this.memory = new Memory({ ...options2, journal: [], state: {}, retryPolicy: step2.config.retryPolicy, hasClock: true }, step2.checks ?? {}, store, true);
+  answer(id, result) {
+    this.#ended(id, `{"id":${id},"result":${result}}`);
   }
-  awaits = [];
-  retries = [];
-  memory;
-  /** As it was when the visit was entered: each execution is given its own. */
-  input;
-  startedAt = (/* @__PURE__ */ new Date()).toISOString();
-  awaited;
-  /** The event that entered it. */
-  enteredBy;
-  /** What had come of the await whose timeout led here: it is `awaited`, until its own await brings something. */
-  soFar;
-  /** What the handler gave, of a visit that lets its declared time pass. */
-  returned;
-  /** Attempts that failed since the code last went on after a wait. */
-  failures = 0;
-  /** Waits of its code that are over. */
-  awaitsOver = 0;
-  outcome = { status: "waiting" };
-  #executions = 0;
-  #endedAt;
-  /** Calls the handler. Gives how it ended, or what it waits for. */
-  async execute(clock) {
-    this.#executions += 1;
-    const { level = "debug", redact } = this.step.config.logger ?? {};
-    const link = new ExecutionLink(this.memory);
-    const ctx = new InvocationContext(link, this.#params(), { level, redact: redactor(redact) });
-    const execution = ctx.execution;
-    const left = new Promise((resolve) => {
-      execution.onLeave = (outcome, seen2) => {
-        this.memory.journal.push(...seen2);
-        resolve(outcome instanceof RiverrunError ? { status: "failed", error: outcome } : outcome);
-      };
-    });
-    const ended2 = settled(this.#call(ctx, link), ctx);
-    return clock.run(Promise.race([left, ended2]));
+  refuse(id, failure2, code) {
+    this.#ended(id, JSON.stringify({ id, error: wireError(failure2, code) }));
   }
-  /** Whether its handler has been called. */
-  get isBegun() {
-    return this.#executions > 0;
+  #ask(id, question) {
+    this.#open.set(id, question);
+    if (this.#socket) this.#say(question.line);
   }
-  get attempt() {
-    return this.retries.length + 1;
-  }
-  /** The number that the last attempt would have: those before a wait that is over do not count. */
-  get #maxAttempts() {
-    return this.attempt + mostAttempts(this.step.config.retryPolicy) - 1 - this.failures;
-  }
-  /** The next execution is another attempt. */
-  failed(error, delayMs2) {
-    this.failures += 1;
-    this.retries.push({ attempt: this.attempt, error, failedAt: (/* @__PURE__ */ new Date()).toISOString(), delayMs: delayMs2 });
-  }
-  began(type, name) {
-    const wait2 = { type, name, from: (/* @__PURE__ */ new Date()).toISOString(), outcome: "waiting" };
-    this.awaits.push(wait2);
-    return wait2;
-  }
-  /** What a wait has brought: the next execution is given it. */
-  settle(name, outcome) {
-    this.memory.journal.push({ op: "await", name, ...outcome });
-    this.failures = 0;
-    this.awaitsOver += 1;
-  }
-  report() {
-    const { step: step2, number, input, awaits, attempt, retries, startedAt, outcome, memory, undoes } = this;
-    const executions = this.#executions;
-    return { step: step2.name, visit: number, input, ...undoes && { undoes }, ...outcome, awaits, attempt, retries, runRetries: memory.runRetries, executions, startedAt, endedAt: this.#endedAt ?? (/* @__PURE__ */ new Date()).toISOString(), ...effects(memory) };
-  }
-  get isActive() {
-    return this.#endedAt === void 0;
-  }
-  end(outcome) {
-    this.outcome = outcome;
-    this.#endedAt = (/* @__PURE__ */ new Date()).toISOString();
-    this.memory.ended = true;
-  }
-  async #call(ctx, link) {
-    const execution = ctx.execution;
-    const { checks = {} } = this.step;
-    try {
-      const input = await givenInput(checks, copy(this.input));
-      const value = await this.step.handler(this.step.takes === "job" ? this.#job(input) : input, ctx);
-      const problem = await execution.returned();
-      if (problem) throw problem;
-      return checkOutput(checks, value);
-    } catch (error) {
-      execution.threw();
-      link.ended = true;
-      throw error;
+  #ended(id, line) {
+    const running = this.#begun.get(id);
+    this.#begun.delete(id);
+    if (running) {
+      this.#answers.push({ running, line });
+      while (this.#answers.length > this.#credits) this.#answers.shift();
     }
+    this.#say(line);
   }
-  #job(data) {
-    const { name } = this.step;
-    return { id: `job-${this.number}`, name, queue: name, data, attempt: this.attempt, maxAttempts: this.#maxAttempts, enqueuedAt: this.startedAt };
+  #checked(method, line) {
+    if (line.length * 3 < this.limitBytes || Buffer.byteLength(line) < this.limitBytes) return line;
+    throw new RiverrunError("MESSAGE_TOO_LARGE", `a ${method} may have ${this.limitBytes} bytes at most`, { retriable: false });
   }
-  #params() {
-    const { runId, flow: flow2, tenantId, correlationId = runId } = this.run;
-    return {
-      file: "",
-      kind: "step",
-      process: this.step.name,
-      jobId: `job-${this.number}`,
-      queue: this.step.name,
-      input: this.input,
-      attempt: this.attempt,
-      maxAttempts: this.#maxAttempts,
-      runId,
-      flow: flow2,
-      step: this.step.name,
-      visit: this.number,
-      correlationId,
-      tenantId,
-      awaited: copy(this.awaited === void 0 ? this.soFar : this.awaited),
-      checkpoint: this.memory.checkpoint,
-      journal: copy(this.memory.journal),
-      retries: this.memory.retries
-    };
+  /** What is said within one turn of the event loop is gathered and sent in one message. */
+  #say(line) {
+    this.#text.push(line);
+    this.#textLength += line.length;
+    this.#willSend();
   }
+  #willSend() {
+    if (this.#willFlush || !this.#socket) return;
+    this.#willFlush = true;
+    setImmediate(this.#flush);
+  }
+  #flush = () => {
+    this.#willFlush = false;
+    const socket = this.#socket;
+    if (!socket || this.#text.length === 0) return;
+    const lines = this.#text;
+    this.#text = [];
+    this.#textLength = 0;
+    let begin = 0;
+    let bytes = 0;
+    for (let at = 0; at < lines.length; at++) {
+      const size = lines[at].length * 3 + 1;
+      if (bytes && bytes + size > this.limitBytes) {
+        socket.send(lines.slice(begin, at).join("\n"));
+        begin = at;
+        bytes = 0;
+      }
+      bytes += size;
+    }
+    socket.send(lines.slice(begin).join("\n"));
+  };
 };
 
+// src/testing/engine.ts
+import { spawn } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { delimiter, join as join2 } from "node:path";
+var shared;
+function theEngine() {
+  if (!shared || shared.isGone) shared = new Engine(binary());
+  return shared;
+}
+var Engine = class {
+  isGone = false;
+  #child;
+  #lines = new Lines();
+  #audience;
+  #said = "";
+  constructor(path2) {
+    this.#child = spawn(path2, ["test-kit"], { stdio: ["pipe", "pipe", "pipe"] });
+    const { stdin, stdout, stderr } = this.#child;
+    this.#lines.limitBytes = 1024 * 1024 * 1024;
+    this.#child.on("error", (error) => this.#over(error.message));
+    this.#child.on("exit", (code, signal) => this.#over(signal ?? `exit code ${code}`));
+    stdin?.on("error", () => {
+    });
+    stdout?.on("data", (chunk) => {
+      for (const line of this.#lines.take(chunk)) if (line) this.#audience?.hear(JSON.parse(line));
+    });
+    stderr?.on("data", (chunk) => this.#said = (this.#said + chunk).slice(-4096));
+    this.#hold(false);
+  }
+  /** Listens until `release`; meanwhile the test process does not end by itself. */
+  listen(audience) {
+    if (this.#audience) throw new Error("a flow is played already: wait for it before the next one");
+    this.#audience = audience;
+    this.#hold(true);
+  }
+  release() {
+    this.#audience = void 0;
+    this.#hold(false);
+  }
+  /** Ends the engine; the next flow is played on a new one. */
+  stop() {
+    this.isGone = true;
+    this.#child.kill();
+  }
+  send(text2) {
+    if (!this.isGone) this.#child.stdin?.write(`${text2}
+`);
+  }
+  #hold(isHeld) {
+    if (isHeld) this.#child.ref();
+    else this.#child.unref();
+    for (const pipe of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) {
+      if (isHeld) pipe?.ref?.();
+      else pipe?.unref?.();
+    }
+  }
+  #over(reason2) {
+    if (this.isGone) return;
+    this.isGone = true;
+    this.#audience?.gone(new RiverrunError("UNREACHABLE", `riverrun test-kit has ended (${reason2})${this.#said && `: ${this.#said.trim()}`}`));
+  }
+};
+function binary() {
+  const named = process.env.RIVERRUN_BINARY;
+  const places = named ? [named] : (process.env.PATH ?? "").split(delimiter).map((folder) => join2(folder, process.platform === "win32" ? "riverrun.exe" : "riverrun"));
+  const found = places.find((path2) => {
+    try {
+      accessSync(path2, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+  if (found) return found;
+  const where = named ? `RIVERRUN_BINARY names ${named}, which cannot be executed` : "there is no riverrun on the PATH";
+  throw new RiverrunError("RUNTIME_MISSING", `runFlow and runStep run the riverrun binary, and ${where}: install riverrun, or set RIVERRUN_BINARY to the path of the binary. execute needs no binary`);
+}
+
+// src/testing/play.ts
+var credits = 4096;
+function visitKey(step2, visit) {
+  return `${step2} ${visit}`;
+}
+async function play(request, processes, clock, options2) {
+  const engine = theEngine();
+  const session = new Session(credits);
+  const recorder = new Recorder(session, options2);
+  const invocations = new Invocations(recorder);
+  let isOver = false;
+  let hasEnded = false;
+  let changes = 0;
+  let asks = 0;
+  let wake = () => {
+  };
+  let slept = () => {
+  };
+  const change2 = () => {
+    changes += 1;
+    wake();
+  };
+  recorder.onChange = change2;
+  clock.onTimer = change2;
+  const answer2 = (id, result) => engine.send(JSON.stringify({ id, result }));
+  const hear = (message, settle) => {
+    const { id, method, params: params2 = {} } = message;
+    hasEnded ||= message.kit === "played" || message.kit === "failed";
+    if (message.kit === "time") clock.jump(message.ms);
+    else if (message.kit === "slept") {
+      clock.jump(message.ms);
+      slept(message.error ?? void 0);
+    } else if (message.kit === "callback") {
+      asks += 1;
+      answersOf(options2.triggers, message.callback, message.count).then((answers) => engine.send(JSON.stringify({ kit: "opened", answers })), settle.reject).finally(() => {
+        asks -= 1;
+        change2();
+      });
+    } else if (message.kit === "played") settle.resolve(message.report);
+    else if (message.kit === "failed") settle.reject(new RiverrunError(message.error.code, message.error.message, message.error));
+    else if (method === void 0) session.settle(message);
+    else if (method === "initialise") {
+      invocations.limits = { ...invocations.limits, ...params2.limits };
+      session.connected({ send: (text2) => isOver || engine.send(text2) });
+      answer2(id, {
+        protocol: protocolVersion,
+        sdk: { name: "riverrun", version, language: "typescript" },
+        runtime: `node ${process.versions.node}`,
+        pid: process.pid,
+        worker: { name: `test-${hostname()}-${process.pid}`, tags: [] },
+        processes: [...processes].map(([process2, { config }]) => ({ id: process2, config })),
+        credits
+      });
+    } else if (method === "invoke") {
+      const given = options2.awaited === void 0 ? params2 : { ...params2, awaited: options2.awaited };
+      recorder.begun(id, given);
+      const invocation = invocations.add(id, given);
+      const process2 = processes.get(given.process ?? "");
+      if (process2) invocations.execute(invocation, process2);
+      else invocations.fail(invocation, new RiverrunError("PROCESS_NOT_FOUND", `the test has no process ${given.process}`, { retriable: false }));
+    } else if (method === "cancel") invocations.cancel(params2.invocation, params2.reason);
+    else if (id !== void 0) answer2(id, {});
+    change2();
+  };
+  const passTime = async () => {
+    while (!isOver) {
+      const before = changes;
+      await breathe2();
+      if (isOver || changes !== before) continue;
+      const timer = invocations.running.size || asks ? clock.nextTimerMs() : void 0;
+      if (timer === void 0 || recorder.open > 0) {
+        await new Promise((resolve) => wake = resolve);
+        continue;
+      }
+      if (timer > clock.now) {
+        const error = await new Promise((resolve) => {
+          slept = resolve;
+          engine.send(JSON.stringify({ kit: "sleep", untilMs: timer }));
+        });
+        if (error !== void 0) return;
+      }
+      clock.fireNext();
+    }
+  };
+  try {
+    const playing = new Promise((resolve, reject) => {
+      engine.listen({ hear: (message) => hear(message, { resolve, reject }), gone: reject });
+      engine.send(JSON.stringify({ kit: "play", ...request }));
+    });
+    void passTime();
+    return { report: await playing, traces: recorder.traces };
+  } catch (error) {
+    if (!hasEnded) engine.stop();
+    throw error;
+  } finally {
+    isOver = true;
+    invocations.cancelAll("shutdown");
+    clock.onTimer = () => {
+    };
+    slept(void 0);
+    wake();
+    engine.release();
+  }
+}
+var Recorder = class {
+  traces = /* @__PURE__ */ new Map();
+  /** Requests that the engine answers by itself, without another handler. */
+  open = 0;
+  onChange = () => {
+  };
+  #session;
+  #options;
+  #visits = /* @__PURE__ */ new Map();
+  #conflicts;
+  constructor(session, options2) {
+    this.#session = session;
+    this.#options = options2;
+    this.#conflicts = options2.conflicts ?? 0;
+  }
+  begun(id, { step: step2, visit, process: process2 }) {
+    const key2 = visitKey(step2 ?? process2 ?? "", visit ?? 1);
+    let traces = this.traces.get(key2);
+    if (!traces) this.traces.set(key2, traces = { logs: [], events: [], progress: [], partials: [], enqueued: [], calls: [], started: [], executions: 0 });
+    traces.executions += 1;
+    this.#visits.set(id, traces);
+  }
+  async request(method, params2) {
+    const traces = this.#visits.get(params2.invocation);
+    const asked = JSON.parse(JSON.stringify(params2));
+    const own = this.#own(method, asked, traces);
+    if (own) return own();
+    if (this.#options.stateSchema && method.startsWith("state.") && !method.startsWith("state.get") && method !== "state.has") await this.#check(method, asked);
+    const result = await this.#ask(method, params2);
+    if (method === "emit") traces.events.push({ id: result.id, ts: (/* @__PURE__ */ new Date()).toISOString(), type: asked.type, data: asked.data });
+    return result;
+  }
+  notify(method, params2) {
+    const { invocation, ...said } = JSON.parse(JSON.stringify(params2));
+    const traces = this.#visits.get(invocation);
+    if (method === "log") traces?.logs.push(said);
+    else if (method === "progress") traces?.progress.push(said);
+    else if (method === "partial") traces?.partials.push(said);
+    this.#session.notify(method, params2);
+    this.onChange();
+  }
+  answer(id, result) {
+    this.#session.answer(id, result);
+    this.onChange();
+  }
+  refuse(id, ...failure2) {
+    this.#session.refuse(id, ...failure2);
+    this.onChange();
+  }
+  /** What the test answers in place of the engine. */
+  #own(method, { invocation: _, ...asked }, traces) {
+    const { calls, leaseValid } = this.#options;
+    if (method === "call") {
+      traces.calls.push(asked);
+      const answer2 = calls?.[asked.process];
+      if (answer2) return async () => ({ value: await answer2(asked.input) ?? null });
+    } else if (method === "start") {
+      const { flow: flow2, input, options: options2 } = asked;
+      const runId = options2?.runId ?? `run-${traces.started.length + 1}`;
+      traces.started.push({ flow: flow2, input, options: options2, runId });
+      return () => ({ runId, created: true });
+    } else if (method === "enqueue") {
+      const { jobs = [asked] } = asked;
+      return () => ({ jobs: jobs.map((job2) => enqueued(traces, job2)) });
+    } else if (method === "lease" && leaseValid !== void 0) return () => ({ valid: leaseValid, untilMs: Date.now() + 3e4 });
+    else if (asked.ifVersion !== void 0 && this.#conflicts > 0) {
+      this.#conflicts -= 1;
+      return () => Promise.reject(new RiverrunError("STATE_CONFLICT", "the state has moved on", { details: { version: asked.ifVersion } }));
+    }
+    return void 0;
+  }
+  async #check(method, asked) {
+    const { state } = await this.#ask("state.getAll", { invocation: asked.invocation });
+    const values = method === "state.setBatch" ? Object.entries(asked.values) : [[asked.key, asked.value]];
+    const next = method === "state.delete" ? deleteAt(state, asked.key) : values.reduce((all, [key2, value]) => setAt(all, key2, value), state);
+    const [issue, ...more] = writeCheck(this.#options.stateSchema, void 0)(state, next);
+    if (issue) throw new RiverrunError("STATE_INVALID", `the write breaks the state's schema${told2(issue)}`, { details: { issues: [issue, ...more] } });
+  }
+  async #ask(method, params2) {
+    const counts = method === "call" ? 0 : 1;
+    this.open += counts;
+    try {
+      return await this.#session.request(method, params2);
+    } finally {
+      this.open -= counts;
+      this.onChange();
+    }
+  }
+};
+function enqueued({ enqueued: enqueued2 }, job2) {
+  const { options: options2 = {}, queue } = job2;
+  const same2 = enqueued2.find((other) => isSameJob(other, queue, options2));
+  if (same2) return { jobId: same2.jobId, created: false };
+  const jobId = options2.jobId ?? `job-${enqueued2.length + 1}`;
+  enqueued2.push({ ...job2, jobId });
+  return { jobId, created: true };
+}
+async function answersOf(triggers, trigger, count) {
+  const answers = [];
+  for (let n = 0; n < count; n += 1) {
+    const answer2 = await opened(triggers, trigger);
+    if (!answer2) break;
+    answers.push(answer2);
+  }
+  return answers;
+}
+var realImmediate = globalThis.setImmediate;
+async function breathe2() {
+  for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => realImmediate(resolve));
+}
+
 // src/testing/flow.ts
-var usual = { maxSteps: 1e3, maxAwaits: 1e4 };
 var sharedOptions = ["input", "flow", "events", "triggers", "start", "clock", "runId", "tenantId", "correlationId", "state", "stateSchema", "schemas", "calls", "conflicts", "leaseValid"];
 async function runFlow(steps, options2 = {}) {
   checkOptions("runFlow", options2, ["entry", ...sharedOptions]);
-  const planned = plan(steps, options2);
-  await withChecks(planned.steps, planned.entry, options2.schemas);
-  return simulate(options2, async (clock) => {
-    const state = { ...begun(options2.input), ...options2.state };
-    const run = new Simulation(planned.flow, planned.steps, { ...options2, state }, clock, planned.entry);
-    run.enter(planned.entry, options2.input);
-    return run.play();
-  });
+  const named = Array.isArray(steps) ? steps.map((one) => ({ name: nameOf(one), ...parts(one) })) : Object.entries(steps).map(([name, one]) => ({ name, ...parts(one) }));
+  const { visits, ...run } = await simulate(named, options2);
+  return { ...run, visits: visits.map(({ journal, ...visit }) => visit) };
 }
-function begun(input) {
-  if (input === void 0 || input === null) return {};
-  return typeof input === "object" && !Array.isArray(input) ? { ...input } : { input };
-}
-async function simulate({ clock, start = "2026-01-01T00:00:00.000Z" }, work) {
-  if (clock) return work(clock);
-  const own = new FakeClock(start).install();
+async function simulate(named, options2) {
+  const thrown = [];
+  const processes = await offered(named, options2, thrown);
+  const { clock: given, start = "2026-01-01T00:00:00.000Z" } = options2;
+  const clock = given ?? new FakeClock(start).install();
   try {
-    return await work(own);
+    const { input = null, flow: flow2, entry, runId, tenantId, correlationId, state } = options2;
+    const events = (options2.events ?? []).map(({ at, ...event }) => ({ atMs: arrivalMs({ at }, clock.now), event }));
+    const request = { startMs: clock.now, input, flow: flow2, entry, runId, tenantId, correlationId, state, events };
+    return told3(await play(request, processes, clock, options2), thrown);
   } finally {
-    own.restore();
+    if (!given) clock.restore();
   }
 }
-var Simulation = class {
-  constructor(flow2, steps, options2, clock, entry) {
-    this.flow = flow2;
-    this.steps = steps;
-    this.options = options2;
-    this.clock = clock;
-    this.entry = entry;
-    this.#limits = { ...usual, ...entry.limits };
-    this.store = new Store(options2.state);
-    this.#startMs = clock.now;
-    const events = options2.events ?? [];
-    this.#ready = events.filter(({ at }) => at === void 0);
-    for (const event of events) {
-      const atMs = arrivalMs(event, this.#startMs);
-      if (atMs !== void 0) this.#plan(atMs, () => this.#given(event));
-    }
+function nameOf(executable) {
+  const { handler, config } = parts(executable);
+  const role = [config.flow].flat().flatMap((flow2) => isObject(flow2) && typeof flow2.step === "string" ? flow2.step : [])[0];
+  const name = role ?? config.step ?? (typeof config.queue === "string" ? config.queue : void 0) ?? (handler.name === "default" ? "" : handler.name);
+  if (!name) throw new Error("a step needs a name: config.step, config.flow.step, or a key in an object of steps");
+  return name;
+}
+async function offered(named, { schemas = true }, thrown) {
+  const processes = /* @__PURE__ */ new Map();
+  for (const { name, handler, config, takes } of named) {
+    if (processes.has(name)) throw new Error(`two steps are called ${name}`);
+    const { inputSchema, outputSchema, state, ...rest } = config;
+    const used = schemas ? config : rest;
+    const [process2] = (await processesOf2({ [name]: { default: catching(handler, thrown), config: used } })).values();
+    if (process2) processes.set(name, { ...process2, takes });
   }
-  visits = [];
-  store;
-  #agenda = [];
-  #open = /* @__PURE__ */ new Set();
-  #held = [];
-  #events = [];
-  #unclaimed = [];
-  /** Given events that come as soon as somebody waits for them. */
-  #ready;
-  #startMs;
-  #undoing = new Undoing();
-  #warnings = [];
-  #limits;
-  /** Visits so far, without those that undo something. */
-  #begun = 0;
-  #error;
-  /** The error, as a step that undoes something is told of it. */
-  #reason;
-  enter(step2, input, undoes) {
-    const number = this.visits.filter((visit2) => visit2.step === step2).length + 1;
-    const run = { runId: this.options.runId ?? "run-0", flow: this.flow, tenantId: this.options.tenantId, correlationId: this.options.correlationId };
-    const visit = new Visit(step2, number, input ?? null, run, this.options, this.store, undoes);
-    this.visits.push(visit);
-    this.#plan(this.clock.now, () => this.#begin(visit));
-    return visit;
-  }
-  async play() {
-    while (this.#isActive || this.#goesOn()) {
-      const due = this.#agenda[0];
-      if (due && due.atMs <= this.clock.now) await this.#act();
-      else if (this.#takeReady()) continue;
-      else if (due) await this.#act();
-      else break;
-    }
-    return this.#report();
-  }
-  get #isActive() {
-    return this.visits.some(({ isActive }) => isActive);
-  }
-  /** Nothing is active any more: the run undoes one thing more, or has ended. */
-  #goesOn() {
-    if (this.#error === void 0) return false;
-    this.#undoing.hasBegun = true;
-    const undo2 = this.#undoing.last(this.#reason);
-    if (undo2) this.#undo(undo2);
-    return undo2 !== void 0;
-  }
-  async #act() {
-    const due = this.#agenda.shift();
-    this.clock.jump(due.atMs);
-    await due.act();
-  }
-  #plan(atMs, act) {
-    const due = { atMs, act };
-    const later2 = this.#agenda.findIndex((other) => other.atMs > atMs);
-    this.#agenda.splice(later2 < 0 ? this.#agenda.length : later2, 0, due);
-    return due;
-  }
-  async #begin(visit) {
-    if (!visit.isActive) return;
-    if (!visit.undoes && this.#begun++ >= this.#limits.maxSteps) return this.#stop();
-    const { await: declared } = visit.step;
-    if (!declared || declared.type === "time" || visit.awaited !== void 0) return this.#execute(visit);
-    const done2 = (ending) => {
-      if (ending.outcome === "timeout") return this.#tooLate(visit, declared, ending.value);
-      visit.awaited = ending.value;
-      return this.#execute(visit);
-    };
-    const timeoutMs = declared.timeout === void 0 ? void 0 : milliseconds2("timeout", declared.timeout);
-    if (declared.type === "trigger") {
-      const shown3 = shownPayload(declared.payload, { input: visit.input, state: this.store.state, runId: visit.run.runId });
-      if (shown3 instanceof RiverrunError) return this.#fail(visit, "failed", shown3);
-      const trigger = this.store.makeTrigger(declared.triggerType ?? "webhook", shown3.payload);
-      return this.#awaitTrigger(visit, trigger, timeoutMs, done2, declared.many);
-    }
-    const match = wantedValues(declared.match ?? {}, { input: visit.input, state: this.store.state });
-    if (match instanceof RiverrunError) return this.#fail(visit, "failed", match);
-    const lookback = declared.lookback === void 0 ? void 0 : declared.lookback === "run" ? "run" : milliseconds2("lookback", declared.lookback);
-    this.#awaitEvent(visit, declared.eventKind, (event) => matches(match, event) && this.#fitsDeclared(declared, event, visit), lookback, timeoutMs, done2);
-  }
-  async #execute(visit) {
-    const before = visit.memory.events.length;
-    const outcome = await visit.execute(this.clock);
-    for (const { type, data, ts } of visit.memory.events.slice(before)) {
-      const event = seen({ type, data, runId: visit.run.runId }, Date.parse(ts), this.#events.length);
-      this.#arrive({ ...event, flowName: this.flow, stepName: visit.step.name });
-    }
-    if ("type" in outcome) await this.#suspend(visit, outcome);
-    else if (outcome.status !== "completed") this.#tryAgain(visit, outcome.error) || this.#fail(visit, outcome.status, outcome.error);
-    else this.#afterHandler(visit, outcome.value);
-  }
-  #tryAgain(visit, error) {
-    const delayMs2 = retryDelayMs(visit.step.config.retryPolicy, describe(error), visit.failures + 1);
-    if (delayMs2 === void 0) return false;
-    visit.failed(error, delayMs2);
-    this.#plan(this.clock.now + delayMs2, () => visit.isActive && this.#execute(visit));
-    return true;
-  }
-  async #suspend(visit, wait2) {
-    if (wait2.type === "retry") {
-      const atMs = Math.min(...visit.memory.retries.map(({ retryAfterMs }) => this.clock.now + retryAfterMs));
-      this.#plan(atMs, () => visit.isActive && this.#execute(visit));
-      return;
-    }
-    const name = wait2.type === "time" ? "time" : wait2.type === "event" ? wait2.eventKind : wait2.triggerId;
-    const door = wait2.type === "trigger" ? this.store.triggers.get(wait2.triggerId) : void 0;
-    const untilMs = this.#until(wait2, door);
-    const refused = this.#refused(visit, wait2, untilMs, door);
-    if (refused) return this.#fail(visit, "failed", refused);
-    const done2 = ({ outcome, value = null }) => {
-      if (door && outcome === "trigger") this.store.doors.used(door.id);
-      visit.settle(name, outcome === "timeout" ? { error: timedOut(wait2.type) } : { value });
-      return this.#execute(visit);
-    };
-    if (wait2.type === "time") return this.#awaitTime(visit, untilMs, done2);
-    const timeoutMs = untilMs === void 0 ? void 0 : Math.max(0, untilMs - this.clock.now);
-    if (door) return this.#awaitTrigger(visit, door, timeoutMs, done2);
-    if (wait2.type !== "event") return;
-    const fits = (event) => {
-      const args = { event, ctx: { ...this.#context(), input: visit.input }, input: visit.input };
-      return matches(wait2.match ?? {}, event) && this.#where(wait2.where, args, visit, wait2.eventKind);
-    };
-    const lookback = wait2.lookback === "none" ? void 0 : wait2.lookback ?? wait2.lookbackMs ?? "run";
-    this.#awaitEvent(visit, wait2.eventKind, fits, lookback, timeoutMs, done2);
-  }
-  /** When a wait of code is over at the latest. The time of a door runs from when it was made. */
-  #until(wait2, door) {
-    if (door) return this.store.doors.expiresMs(door.id);
-    if (wait2.type === "time") return "afterMs" in wait2 ? this.clock.now + wait2.afterMs : Date.parse(wait2.resumeAt);
-    if (wait2.type === "retry" || wait2.timeoutMs === void 0) return void 0;
-    return this.clock.now + wait2.timeoutMs;
-  }
-  #refused(visit, wait2, untilMs, door) {
-    const isOver = untilMs !== void 0 && untilMs <= this.clock.now;
-    if (door && this.store.doors.isUsed(door.id) && !isOver) return usedDoor();
-    const refused = refusedWait(wait2, untilMs, this.clock.now);
-    if (refused) return refused;
-    return visit.awaitsOver >= this.#limits.maxAwaits ? tooManyAwaits(this.#limits.maxAwaits) : void 0;
-  }
-  #afterHandler(visit, value) {
-    const { await: declared } = visit.step;
-    const end2 = () => {
-      visit.end({ status: "completed", value });
-      this.#undoing.finished(visit, value);
-    };
-    if (declared?.type !== "time") return end2();
-    const { delay } = declared;
-    const ms = typeof delay === "function" ? delayMs(delay, value) : milliseconds2("delay", delay);
-    if (typeof ms !== "number") return this.#fail(visit, "failed", ms);
-    visit.returned = { value };
-    this.#awaitTime(visit, this.clock.now + ms, end2);
-  }
-  #awaitTime(visit, untilMs, done2) {
-    const finish = this.#wait(visit, "time", "time", done2);
-    this.#plan(untilMs, () => finish({ outcome: "time" }));
-  }
-  /** With `many` it is opened so often, and gives the list of what came, also of what came before its time was over. */
-  async #awaitTrigger(visit, trigger, timeoutMs, done2, many) {
-    const finish = this.#wait(visit, "trigger", trigger.id, done2);
-    const fromMs = this.clock.now;
-    const answers = [];
-    const wanted = many ?? 1;
-    while (answers.length < wanted) {
-      const answer2 = await opened(this.options.triggers, trigger);
-      if (!answer2) break;
-      answers.push(answer2);
-    }
-    answers.sort((one, other) => one.afterMs - other.afterMs);
-    const last = answers[wanted - 1];
-    if (last && (timeoutMs === void 0 || last.afterMs <= timeoutMs)) {
-      const payloads = answers.map(({ payload }) => payload);
-      this.#plan(fromMs + last.afterMs, () => finish({ outcome: "trigger", value: many ? payloads : payloads[0] }));
-    } else if (timeoutMs !== void 0) {
-      const inTime = answers.filter(({ afterMs }) => afterMs <= timeoutMs).map(({ payload }) => payload);
-      this.#plan(fromMs + timeoutMs, () => finish({ outcome: "timeout", ...many && inTime.length && { value: inTime } }));
-    }
-  }
-  #awaitEvent(visit, kind, fits, lookback, timeoutMs, done2) {
-    const finish = this.#wait(visit, "event", kind, done2);
-    const sinceMs = typeof lookback === "number" ? this.clock.now - lookback : 0;
-    const isCode = visit.isBegun;
-    const visits = isCode ? this.visits : [visit];
-    const isFresh = (event) => !(isCode && event === visit.enteredBy) && !visits.some(({ awaits }) => awaits.some(({ value }) => value === event));
-    const before = lookback ? this.#events.find((event) => event.kind === kind && Date.parse(event.ts) >= sinceMs && isFresh(event) && fits(event)) : void 0;
-    if (before) {
-      this.#plan(this.clock.now, () => finish({ outcome: "event", value: before }));
-      return;
-    }
-    const open = {
-      visit,
-      kind,
-      fits,
-      settle: (event) => {
-        this.#open.delete(open);
-        this.#plan(this.clock.now, () => finish({ outcome: "event", value: event }));
-        if (timeout) this.#forget(timeout);
-      }
-    };
-    this.#open.add(open);
-    const expire = () => {
-      this.#open.delete(open);
-      return finish({ outcome: "timeout" });
-    };
-    const timeout = timeoutMs === void 0 ? void 0 : this.#plan(this.clock.now + timeoutMs, expire);
-  }
-  #forget(due) {
-    const at = this.#agenda.indexOf(due);
-    if (at >= 0) this.#agenda.splice(at, 1);
-  }
-  /** Notes that a wait has begun; gives what is to be called when it is over. */
-  #wait(visit, type, name, done2) {
-    const wait2 = visit.began(type, name);
-    return (ending) => {
-      if (!visit.isActive) return;
-      const waitedMs = this.clock.now - Date.parse(wait2.from);
-      Object.assign(wait2, { until: (/* @__PURE__ */ new Date()).toISOString(), waitedMs }, ending);
-      return done2(ending);
-    };
-  }
-  /** Gives the first of the ready events that somebody waits for, or else that enters a step or undoes one. */
-  #takeReady() {
-    const asSeen = (given2) => seen(given2, this.clock.now, this.#events.length);
-    const isWanted2 = (event) => this.#entered(event).length > 0 || this.#undoing.isCalledBy(event.kind);
-    const wanted = this.#ready.find((given2) => this.#openFor(asSeen(given2)).length) ?? this.#ready.find((given2) => isWanted2(asSeen(given2)));
-    if (!wanted) return false;
-    this.#ready.splice(this.#ready.indexOf(wanted), 1);
-    this.#given(wanted);
-    return true;
-  }
-  #given(event) {
-    this.#arrive(seen(event, this.clock.now, this.#events.length));
-  }
-  #arrive(event) {
-    const open = this.#openFor(event);
-    const entered = this.#entered(event);
-    const undone = this.#undoing.calledBy(event.kind);
-    this.#events.push(event);
-    if (!open.length && !entered.length && !undone.length) this.#unclaimed.push(event);
-    for (const one of open) one.settle(event);
-    for (const { step: step2, input } of entered) this.#enterBy(step2, event, input);
-    for (const undo2 of undone) this.#undo(undo2);
-  }
-  #openFor(event) {
-    return [...this.#open].filter((open) => open.kind === event.kind && open.fits(event));
-  }
-  #entered(event) {
-    if (this.#undoing.hasBegun) return [];
-    const ctx = this.#context();
-    const found = [];
-    for (const step2 of this.steps.values()) {
-      for (const [number, { eventKind, when, map }] of step2.subscriptions.entries()) {
-        if (eventKind !== event.kind) continue;
-        const entry = this.#judged(`subscription ${number} of step ${JSON.stringify(step2.name)}`, step2, () => {
-          if (when !== void 0 && !evaluate(when, { event, ctx })) return void 0;
-          return { step: step2, input: map === void 0 ? event.data : evaluate(map, { event, ctx }) };
-        });
-        if (!entry) continue;
-        found.push(entry);
-        break;
-      }
-    }
-    return found;
-  }
-  #enterBy(step2, event, input) {
-    if (step2.join !== "all") {
-      this.enter(step2, input).enteredBy = event;
-      return;
-    }
-    this.#held.push({ step: step2.name, kind: event.kind, input });
-    const kinds = new Set(step2.subscriptions.map(({ eventKind }) => eventKind));
-    const firsts = [...kinds].map((wanted) => this.#held.find((held) => held.step === step2.name && held.kind === wanted));
-    if (!firsts.every((held) => held !== void 0)) return;
-    for (const held of firsts) this.#held.splice(this.#held.indexOf(held), 1);
-    this.enter(step2, Object.fromEntries(firsts.map((held) => [held.kind, held.input ?? null])));
-  }
-  #fitsDeclared({ where }, event, visit) {
-    const ctx = { ...this.#context(), input: visit.input };
-    return this.#where(where, { event, ctx }, visit, event.kind);
-  }
-  #where(where, args, { step: step2 }, kind) {
-    return where === void 0 || Boolean(this.#judged(`the where of the await of event ${kind}`, step2, () => evaluate(where, args)));
-  }
-  /** What an expression says of an event. If it throws, the event is passed over, and the run says so once. */
-  #judged(what, step2, judge) {
+  return processes;
+}
+function catching(handler, thrown) {
+  const keep = (error) => {
+    thrown.push(error);
+    throw error;
+  };
+  return (first, ctx) => {
     try {
-      return judge();
+      const result = handler(first, ctx);
+      return result instanceof Promise ? result.catch(keep) : result;
     } catch (error) {
-      if (error instanceof RiverrunError) throw error;
-      const warning = { code: "EXPRESSION_ERROR", message: `${what}: ${describe(error).message}`, step: step2.name };
-      if (!this.#warnings.some(({ message }) => message === warning.message)) this.#warnings.push(warning);
-      return void 0;
+      return keep(error);
     }
-  }
-  #tooLate(visit, { onTimeout }, soFar) {
-    const { code = "", message } = timedOut(visit.step.await?.type ?? "event");
-    if (onTimeout === void 0) return this.#fail(visit, "failed", new RiverrunError(code, message, { retriable: false }));
-    const step2 = this.steps.get(onTimeout);
-    visit.end({ status: "timeout" });
-    this.enter(step2, visit.input).soFar = soFar;
-  }
-  /** The first failure is the run's; one while it undoes things is only recorded. */
-  #fail(visit, status, error) {
-    visit.end({ status, error });
-    if (this.#error === void 0) {
-      this.#error = error;
-      this.#reason = reason2(describe(error), visit.step.name);
-    }
-    if (this.entry.onFailure === "finish" || this.#undoing.hasBegun) return;
-    this.#cancelAll();
-  }
-  /** The run has made as many visits as it may: it fails, whatever its steps say of failures. */
-  #stop() {
-    this.#error = tooManySteps(this.#limits.maxSteps);
-    this.#reason = reason2(describe(this.#error));
-    this.#cancelAll();
-  }
-  /** Cancels what is active, the last entered first. What only lets its time pass has done its work, which is undone. */
-  #cancelAll() {
-    for (const visit of this.visits.filter(({ isActive }) => isActive).reverse()) {
-      for (const open of this.#open) if (open.visit === visit) this.#open.delete(open);
-      visit.end({ status: "cancelled" });
-      if (visit.returned) this.#undoing.finished(visit, visit.returned.value);
-    }
-  }
-  #undo({ step: name, visit, input }) {
-    this.enter(this.steps.get(name), input, visit);
-  }
-  #context() {
-    return { runId: this.options.runId ?? "run-0", flowName: this.flow, input: this.options.input ?? null, state: this.store.state };
-  }
-  #report() {
-    const status = this.#error === void 0 ? this.#isActive ? "waiting" : "completed" : this.#isActive ? "waiting" : "failed";
-    return {
-      status,
-      ...this.#error !== void 0 && { error: this.#error },
-      visits: this.visits.map((visit) => visit.report()),
-      events: this.#events,
-      unclaimed: this.#unclaimed,
-      warnings: this.#warnings,
-      state: this.store.state,
-      startedAt: new Date(this.#startMs).toISOString(),
-      endedAt: new Date(this.clock.now).toISOString(),
-      elapsedMs: this.clock.now - this.#startMs
-    };
-  }
-};
-function timedOut(type) {
-  return { code: "AWAIT_TIMEOUT", message: `the ${type} did not come in time` };
+  };
 }
-function delayMs(delay, result) {
-  let wanted;
-  let problem = "the delay is not a number of milliseconds up to ten years";
-  try {
-    wanted = evaluate(delay, { result });
-  } catch (error) {
-    if (error instanceof RiverrunError) throw error;
-    problem = describe(error).message;
-  }
-  const fits = typeof wanted === "number" && wanted >= 0 && wanted <= longestMs2;
-  return fits ? Math.round(wanted) : new RiverrunError("INPUT_ERROR", problem, { retriable: false });
+function told3({ report, traces }, thrown) {
+  const error = (failure2) => {
+    const same2 = thrown.find((one) => {
+      const { code: code2 = "HANDLER_ERROR", message } = describe(one);
+      return isObject(one) && message === failure2.message && (code2 === failure2.code || code2 === "");
+    });
+    if (!same2) return revive(failure2);
+    const { code, retriable } = same2;
+    if (code === void 0 && Object.isExtensible(same2)) same2.code = "HANDLER_ERROR";
+    if (retriable === void 0 && failure2.retriable !== void 0 && Object.isExtensible(same2)) same2.retriable = failure2.retriable;
+    return same2;
+  };
+  const { error: failed2, visits, ...run } = report;
+  return {
+    ...run,
+    ...failed2 && { error: error(failed2) },
+    visits: visits.map(({ error: failed3, retries, endedAt, ...visit }) => ({
+      ...visit,
+      ...failed3 && { error: error(failed3) },
+      retries: retries.map((retry) => ({ ...retry, error: error(retry.error) })),
+      endedAt: endedAt ?? report.endedAt,
+      ...traces.get(visitKey(visit.step, visit.visit)) ?? { logs: [], events: [], progress: [], partials: [], enqueued: [], calls: [], started: [], executions: 0 }
+    }))
+  };
 }
 
 // src/testing/step.ts
 async function runStep(executable, options2 = {}) {
   checkOptions("runStep", options2, ["step", "awaited", ...sharedOptions]);
-  const planned = plannedStep(executable, options2.step ?? "test", options2.flow);
-  if (!planned) throw new Error(`the process is no step of the flow ${options2.flow}`);
-  const { compensation: _, ...step2 } = { ...planned, ...options2.step && { name: options2.step }, subscriptions: [] };
-  const steps = /* @__PURE__ */ new Map([[step2.name, step2]]);
-  await withChecks(steps, step2, options2.schemas);
-  checkFlow(flowOf(options2, planned), withOnTimeout(steps, step2));
-  return simulate(options2, async (clock) => {
-    const simulation = new Simulation(flowOf(options2, planned), steps, options2, clock, { limits: step2.limits });
-    simulation.enter(step2, options2.input);
-    const visit = simulation.visits[0];
-    if (options2.awaited !== void 0) visit.awaited = options2.awaited;
-    const { state, elapsedMs, warnings } = await simulation.play();
-    const { step: _step, visit: _visit, input: _input, ...report } = visit.report();
-    return { ...report, warnings, state, elapsedMs, journal: visit.memory.journal };
-  });
-}
-function flowOf({ flow: flow2 }, { config, name }) {
-  if (flow2 !== void 0) return flow2;
-  const first = [config.flow].flat()[0];
-  return (typeof first === "object" ? first.id : first) ?? name;
-}
-function withOnTimeout(steps, { await: declared }) {
-  const name = declared && "onTimeout" in declared ? declared.onTimeout : void 0;
-  if (name !== void 0 && !steps.has(name)) {
-    steps.set(name, { name, isEntry: false, subscriptions: [], handler: () => null, takes: "input", config: {} });
-  }
-  return steps;
+  const { step: wanted, flow: flow2, ...rest } = options2;
+  const { handler, config, takes } = parts(executable);
+  const roles = [config.flow].flat().map((one) => typeof one === "string" ? { id: one } : isObject(one) ? one : {});
+  const role = roles.find(({ id: id2 }) => flow2 === void 0 || id2 === void 0 || id2 === flow2);
+  if (!role) throw new Error(`the process is no step of the flow ${flow2}`);
+  const name = wanted ?? role.step ?? config.step ?? "test";
+  const awaits = role.await ?? config.await;
+  const { subscriptions: _s, triggers: _t, compensation: _c, await: _a, join: _j, emits: _e, flow: _f, step: _n, onFailure: _o, ...own } = config;
+  const declared = options2.awaited === void 0 && awaits ? { await: awaits } : {};
+  const id = flow2 ?? role.id ?? name;
+  const alone = { ...own, flow: { id, role: "entry", step: name, ...role.limits && { limits: role.limits } }, ...declared };
+  const late = isObject(awaits) && options2.awaited === void 0 && typeof awaits.onTimeout === "string" ? awaits.onTimeout : void 0;
+  const steps = [{ name, handler, config: alone, takes }];
+  if (late !== void 0 && late !== name) steps.push({ name: late, handler: () => null, config: { flow: { id, role: "step", step: late } }, takes: "input" });
+  const { visits, state, elapsedMs, warnings } = await simulate(steps, { ...rest, flow: id });
+  const { step: _step, visit: _visit, input: _input, ...report } = visits[0];
+  return { ...report, warnings, state, elapsedMs };
 }
 
 // src/runner/main.ts

@@ -1,3 +1,4 @@
+import './binary.mjs'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runStep } from '../dist/testing.js'

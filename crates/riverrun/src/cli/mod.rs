@@ -199,6 +199,9 @@ pub fn main() -> ExitCode {
     if translate::is_asked_for() {
         return translate::run();
     }
+    if crate::test_kit::is_asked_for() {
+        return crate::test_kit::run();
+    }
     let parsed = command()
         .try_get_matches()
         .and_then(|found| Cli::from_arg_matches(&found));

@@ -105,6 +105,12 @@ impl SimulatedClock {
         Ok(Some(next_ms))
     }
 
+    /// The next moment at which something may be due; nothing where nothing is due, ever. Asked for
+    /// while something is under way, it may be too late: [`settle`](Self::settle) first.
+    pub fn next_due_ms(&self) -> Option<Millis> {
+        self.simulation.next_stop(Handlers::AreWaitedFor)
+    }
+
     /// Waits until nothing more happens without time moving.
     pub async fn settle(&self) -> Result<(), Unsettled> {
         self.settled(Handlers::AreWaitedFor).await

@@ -27,6 +27,8 @@ export class FakeClock {
   #nowMs: number
   #startMs: number
   #lastId = 0
+  /** Called when a timer is set. */
+  onTimer: () => void = () => {}
   readonly #timers = new Map<number, Timer>()
   readonly #undo: (() => void)[] = []
 
@@ -94,6 +96,16 @@ export class FakeClock {
     return promise
   }
 
+  /** When the next timer is due; undefined if there is none. */
+  nextTimerMs(): number | undefined {
+    return this.#next(Infinity)?.atMs
+  }
+
+  fireNext(): void {
+    const timer = this.#next(Infinity)
+    if (timer) this.#fire(timer)
+  }
+
   #next(untilMs: number): Timer | undefined {
     let next: Timer | undefined
     for (const timer of this.#timers.values()) {
@@ -114,6 +126,7 @@ export class FakeClock {
     const delayMs = Math.max(1, Number(ms) || 0)
     const fire = (): void => callback(...args)
     this.#timers.set(id, { id, atMs: this.#nowMs + delayMs, everyMs: repeats ? delayMs : undefined, fire })
+    this.onTimer()
     const handle = {
       ref: () => handle,
       unref: () => handle,

@@ -5,7 +5,6 @@
 import type { Duration } from '../awaits.ts'
 import { durationMs } from '../duration.ts'
 import type { RunEvent } from '../events.ts'
-import { getAt } from '../live/path.ts'
 import { checkBytes } from './emitted.ts'
 import type { MadeTrigger } from './memory.ts'
 
@@ -71,27 +70,8 @@ export function arrivalMs({ at }: GivenEvent, startMs: number): number | undefin
   return dateMs
 }
 
-export function seen({ type, kind = type, at: _, ...event }: GivenEvent, ms: number, number: number): SeenEvent {
-  if (!kind) throw new TypeError('an event needs a type')
-  // One from outside stands in the stream `global`.
-  const flowName = event.runId === undefined ? 'global' : ''
-  return { id: `${ms}-${number}`, ts: new Date(ms).toISOString(), runId: 'global', flowName, ...event, type: kind, kind }
-}
-
-/** Whether the event has these values at these paths. */
-export function matches(match: Record<string, unknown>, event: object): boolean {
-  return Object.entries(match).every(([path, value]) => isSame(getAt(event as Record<string, unknown>, path), value))
-}
-
 export function milliseconds(what: string, duration: Duration): number {
   const ms = durationMs(duration)
   if (ms === undefined) throw new TypeError(`${what} must be milliseconds or a duration, is ${String(duration)}`)
   return ms
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  if (one === other) return true
-  if (typeof one !== 'object' || typeof other !== 'object' || !one || !other || Array.isArray(one) !== Array.isArray(other)) return false
-  const keys = Object.keys(one)
-  return keys.length === Object.keys(other).length && keys.every((key) => isSame((one as any)[key], (other as any)[key]))
 }

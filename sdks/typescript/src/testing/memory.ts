@@ -304,7 +304,7 @@ export class Memory implements Link, Effects {
   }
 }
 
-function isSameJob({ jobId, queue, options }: Effects['enqueued'][number], to: string, wanted: EnqueueOptions): boolean {
+export function isSameJob({ jobId, queue, options }: Effects['enqueued'][number], to: string, wanted: EnqueueOptions): boolean {
   if (wanted.jobId !== undefined && jobId === wanted.jobId) return true
   return queue === to && wanted.idempotencyKey !== undefined && options?.idempotencyKey === wanted.idempotencyKey
 }

@@ -1,12 +1,11 @@
 /**
- * A step through all of its waits: its handler is called again after each, as the server would.
+ * A step through all of its waits: its handler is called again after each, by the real engine.
  */
 
-import type { Executable } from './execute.ts'
-import { type FlowOptions, type FlowRun, type FlowWarning, sharedOptions, simulate, Simulation } from './flow.ts'
-import { type PlannedStep, plannedStep, withChecks } from './plan.ts'
-import { checkFlow } from './refusals.ts'
-import type { VisitRun } from './visit.ts'
+import type { ProcessConfig } from '../config.ts'
+import { isObject } from '../json.ts'
+import { type Executable, parts } from './execute.ts'
+import { type FlowOptions, type FlowWarning, type Recorded, sharedOptions, simulate, type Step, type VisitRun } from './flow.ts'
 import { checkOptions } from './words.ts'
 
 export interface StepOptions extends Omit<FlowOptions, 'entry'> {
@@ -27,35 +26,22 @@ export interface StepRun<Value = any> extends Omit<VisitRun<Value>, 'step' | 'vi
 /** An error does not throw: it is in what comes back. */
 export async function runStep<Value = any>(executable: Executable, options: StepOptions = {}): Promise<StepRun<Value>> {
   checkOptions('runStep', options, ['step', 'awaited', ...sharedOptions])
-  const planned = plannedStep(executable, options.step ?? 'test', options.flow)
-  if (!planned) throw new Error(`the process is no step of the flow ${options.flow}`)
-  // Alone it is entered once, by nobody, and leads nowhere.
-  const { compensation: _, ...step } = { ...planned, ...(options.step && { name: options.step }), subscriptions: [] }
-  const steps = new Map<string, PlannedStep>([[step.name, step]])
-  await withChecks(steps, step, options.schemas)
-  checkFlow(flowOf(options, planned), withOnTimeout(steps, step))
-  return simulate(options, async (clock) => {
-    const simulation = new Simulation(flowOf(options, planned), steps, options, clock, { limits: step.limits })
-    simulation.enter(step, options.input)
-    const visit = simulation.visits[0] as (typeof simulation.visits)[number]
-    if (options.awaited !== undefined) visit.awaited = options.awaited
-    const { state, elapsedMs, warnings }: FlowRun = await simulation.play()
-    const { step: _step, visit: _visit, input: _input, ...report } = visit.report()
-    return { ...report, warnings, state, elapsedMs, journal: visit.memory.journal }
-  })
-}
-
-function flowOf({ flow }: StepOptions, { config, name }: PlannedStep): string {
-  if (flow !== undefined) return flow
-  const first = [config.flow].flat()[0]
-  return (typeof first === 'object' ? first.id : first) ?? name
-}
-
-/** The step that a timeout leads to is not played: that it was entered is seen by the status. */
-function withOnTimeout(steps: Map<string, PlannedStep>, { await: declared }: PlannedStep): Map<string, PlannedStep> {
-  const name = declared && 'onTimeout' in declared ? declared.onTimeout : undefined
-  if (name !== undefined && !steps.has(name)) {
-    steps.set(name, { name, isEntry: false, subscriptions: [], handler: () => null, takes: 'input', config: {} })
-  }
-  return steps
+  const { step: wanted, flow, ...rest } = options
+  const { handler, config, takes } = parts(executable)
+  const roles = [config.flow].flat().map((one) => (typeof one === 'string' ? { id: one } : isObject(one) ? one : {})) as { id?: string; step?: string; limits?: object; await?: unknown }[]
+  const role = roles.find(({ id }) => flow === undefined || id === undefined || id === flow)
+  if (!role) throw new Error(`the process is no step of the flow ${flow}`)
+  const name = wanted ?? role.step ?? config.step ?? 'test'
+  const awaits = role.await ?? config.await
+  // Alone it is entered once, by nobody, and leads nowhere; a timeout leads to a step that does nothing.
+  const { subscriptions: _s, triggers: _t, compensation: _c, await: _a, join: _j, emits: _e, flow: _f, step: _n, onFailure: _o, ...own } = config as ProcessConfig & Record<string, unknown>
+  const declared = options.awaited === undefined && awaits ? { await: awaits } : {}
+  const id = flow ?? role.id ?? name
+  const alone = { ...own, flow: { id, role: 'entry', step: name, ...(role.limits && { limits: role.limits }) }, ...declared } as ProcessConfig
+  const late = isObject(awaits) && options.awaited === undefined && typeof awaits.onTimeout === 'string' ? awaits.onTimeout : undefined
+  const steps: Step[] = [{ name, handler, config: alone, takes }]
+  if (late !== undefined && late !== name) steps.push({ name: late, handler: () => null, config: { flow: { id, role: 'step', step: late } } as ProcessConfig, takes: 'input' })
+  const { visits, state, elapsedMs, warnings } = await simulate(steps, { ...rest, flow: id })
+  const { step: _step, visit: _visit, input: _input, ...report } = visits[0] as Recorded
+  return { ...report, warnings, state, elapsedMs }
 }

@@ -4,6 +4,8 @@
  */
 export declare class FakeClock {
     #private;
+    /** Called when a timer is set. */
+    onTimer: () => void;
     constructor(now?: Date | number | string);
     get now(): number;
     /** Takes over `setTimeout`, `setInterval`, `Date`, `performance.now` and their modules. */
@@ -15,6 +17,9 @@ export declare class FakeClock {
     advance(ms: number): Promise<void>;
     /** Lets time pass until a promise settles: from timer to timer, as far as there are any. */
     run<T>(promise: Promise<T>): Promise<T>;
+    /** When the next timer is due; undefined if there is none. */
+    nextTimerMs(): number | undefined;
+    fireNext(): void;
 }
 /** A clock that is in charge from now on. */
 export declare function fakeClock(now?: Date | number | string): FakeClock;

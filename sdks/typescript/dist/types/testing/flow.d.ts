@@ -1,16 +1,12 @@
 /**
- * A run of a flow in memory: what steps emit enters the steps that subscribe to it, waits jump the
- * clock, until nothing is active, and what a failed run did is undone. A step that fails is tried again as
- * its retry policy says, after a backoff that jumps the clock too.
+ * A run of a flow in a test: the real engine plays it, with the handlers of the test and simulated time.
  */
 import { FakeClock } from './clock.ts';
-import type { Executable } from './execute.ts';
+import { type Executable, parts } from './execute.ts';
 import { type GivenEvent, type SeenEvent, type Triggers } from './given.ts';
-import { type MemoryOptions, Store } from './memory.ts';
-import { type PlannedStep } from './plan.ts';
-import { type Undo } from './undo.ts';
-import { Visit, type VisitRun } from './visit.ts';
-export interface FlowOptions extends Omit<MemoryOptions, 'journal' | 'checkpoint'> {
+import type { Effects, MemoryOptions, RunRetry } from './memory.ts';
+import { type PlayOptions } from './play.ts';
+export interface FlowOptions extends Omit<MemoryOptions, 'journal' | 'checkpoint' | 'retryPolicy' | 'hasClock'> {
     input?: unknown;
     /** Which flow, where the steps name several. */
     flow?: string;
@@ -26,6 +22,49 @@ export interface FlowOptions extends Omit<MemoryOptions, 'journal' | 'checkpoint
     runId?: string;
     tenantId?: string;
     correlationId?: string;
+}
+/** A wait, with the simulated times at which it began and ended. */
+export interface SimulatedAwait {
+    type: 'time' | 'event' | 'trigger';
+    /** `time`, the kind of the event, or the id of the trigger. */
+    name: string;
+    from: string;
+    /** Absent while it lasts. */
+    until?: string;
+    waitedMs?: number;
+    outcome: 'time' | 'event' | 'trigger' | 'timeout' | 'waiting';
+    value?: unknown;
+}
+/** A try that failed and was followed by another. */
+export interface SimulatedRetry {
+    attempt: number;
+    error: any;
+    /** When it failed, and how long it was waited until the next try. */
+    failedAt: string;
+    delayMs: number;
+}
+export interface VisitRun<Value = any> extends Readonly<Effects> {
+    step: string;
+    visit: number;
+    input: unknown;
+    /** The finished visit that this one undoes. */
+    undoes?: {
+        step: string;
+        visit: number;
+    };
+    status: 'completed' | 'failed' | 'cancelled' | 'timeout' | 'waiting';
+    value?: Value;
+    error?: any;
+    awaits: SimulatedAwait[];
+    /** How often it was tried: 1, and 1 more for each of `retries`. */
+    attempt: number;
+    retries: SimulatedRetry[];
+    /** Tries of `ctx.run` and the like that failed and were followed by another. */
+    runRetries: readonly RunRetry[];
+    /** How often the handler was called, over all attempts. */
+    executions: number;
+    startedAt: string;
+    endedAt: string;
 }
 export interface FlowRun {
     /** `waiting`: something waits for what nobody gave. */
@@ -54,18 +93,19 @@ export interface FlowWarning {
 /** What `runFlow` and `runStep` both take. */
 export declare const sharedOptions: string[];
 export declare function runFlow(steps: Executable[] | Record<string, Executable>, options?: FlowOptions): Promise<FlowRun>;
-/** Runs `work` with a clock in charge. */
-export declare function simulate<T>({ clock, start }: Pick<FlowOptions, 'clock' | 'start'>, work: (clock: FakeClock) => Promise<T>): Promise<T>;
-export declare class Simulation {
-    #private;
-    readonly flow: string;
-    readonly steps: Map<string, PlannedStep>;
-    readonly options: FlowOptions;
-    readonly clock: FakeClock;
-    readonly entry: Pick<PlannedStep, 'onFailure' | 'limits'>;
-    readonly visits: Visit[];
-    readonly store: Store;
-    constructor(flow: string, steps: Map<string, PlannedStep>, options: FlowOptions, clock: FakeClock, entry: Pick<PlannedStep, 'onFailure' | 'limits'>);
-    enter(step: PlannedStep, input: unknown, undoes?: Undo['visit']): Visit;
-    play(): Promise<FlowRun>;
+/** A handler and the config that makes it a step. */
+export interface Step extends ReturnType<typeof parts> {
+    name: string;
 }
+/** A visit with what its code did and must not do twice. */
+export type Recorded = VisitRun & {
+    journal: {
+        op: string;
+        name?: string;
+        value?: unknown;
+    }[];
+};
+/** Plays the steps, each with its name. */
+export declare function simulate(named: Step[], options: FlowOptions & Pick<PlayOptions, 'awaited'>): Promise<Omit<FlowRun, 'visits'> & {
+    visits: Recorded[];
+}>;

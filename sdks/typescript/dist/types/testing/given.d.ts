@@ -41,8 +41,5 @@ export interface Opened {
 export declare function opened(triggers: Triggers | undefined, trigger: MadeTrigger): Promise<Opened | undefined>;
 /** When a given event comes; undefined for as soon as somebody waits for it. */
 export declare function arrivalMs({ at }: GivenEvent, startMs: number): number | undefined;
-export declare function seen({ type, kind, at: _, ...event }: GivenEvent, ms: number, number: number): SeenEvent;
-/** Whether the event has these values at these paths. */
-export declare function matches(match: Record<string, unknown>, event: object): boolean;
 export declare function milliseconds(what: string, duration: Duration): number;
 export {};

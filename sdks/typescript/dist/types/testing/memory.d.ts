@@ -1,7 +1,7 @@
 /**
  * Answers a context as the server would, from memory, and keeps what was asked for.
  */
-import type { LogLevel, NewJob, StartOptions } from '../context.ts';
+import type { EnqueueOptions, LogLevel, NewJob, StartOptions } from '../context.ts';
 import type { RetryPolicy } from '../config.ts';
 import type { Link } from '../ctx/link.ts';
 import type { JournalRecord, PendingRetry } from '../wire.ts';
@@ -133,6 +133,7 @@ export declare class Memory implements Link, Effects {
     /** What an execution is told of what failed before it. */
     get retries(): PendingRetry[];
 }
+export declare function isSameJob({ jobId, queue, options }: Effects['enqueued'][number], to: string, wanted: EnqueueOptions): boolean;
 /** A value as it is after its way over the wire. */
 export declare function copy<T>(value: T): T;
 export {};

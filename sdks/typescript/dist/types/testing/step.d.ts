@@ -1,9 +1,8 @@
 /**
- * A step through all of its waits: its handler is called again after each, as the server would.
+ * A step through all of its waits: its handler is called again after each, by the real engine.
  */
-import type { Executable } from './execute.ts';
-import { type FlowOptions, type FlowWarning } from './flow.ts';
-import type { VisitRun } from './visit.ts';
+import { type Executable } from './execute.ts';
+import { type FlowOptions, type FlowWarning, type VisitRun } from './flow.ts';
 export interface StepOptions extends Omit<FlowOptions, 'entry'> {
     /** The name of the step; that in its config where absent. */
     step?: string;

@@ -2,11 +2,14 @@ import {
   CancelledError,
   ExecutionOver,
   RiverrunError,
+  definition,
   describe,
   isObject,
   recordOf,
-  revive
-} from "./KROQS5E5.js";
+  refusal,
+  revive,
+  wireError
+} from "./3KI4WIRZ.js";
 
 // src/duration.ts
 var second = 1e3;
@@ -980,9 +983,9 @@ var InvocationContext = class _InvocationContext {
     return this.#outcomes.of({ op: "memo", name, nth, ...settings }, async (attempt) => json2(name, await fn(attempt)));
   };
   patched = (id) => this.execution ? this.execution.patched(id) : true;
-  call = (process, input, { retry, ...options2 } = {}) => {
-    const ask = async () => (await this.#link.request("call", { process, input: input ?? null, ...options2 })).value;
-    return this.execution ? this.execution.recorded("call", process, ask, { retry }) : ask();
+  call = (process2, input, { retry, ...options2 } = {}) => {
+    const ask = async () => (await this.#link.request("call", { process: process2, input: input ?? null, ...options2 })).value;
+    return this.execution ? this.execution.recorded("call", process2, ask, { retry }) : ask();
   };
   enqueue = async (to, data, options2) => {
     if (typeof to !== "string") return this.#enqueue(to, (jobs) => ({ jobs }));
@@ -1109,47 +1112,8 @@ function plain(key2) {
   return key2.toLowerCase().replace(/[-_\s]/g, "");
 }
 
-// src/runner/answer.ts
-var envelopeBytes = 64;
-function valueText(value, limitBytes) {
-  return within(stringify(value), limitBytes);
-}
-function batchText(value, jobs, { resultBytes, messageBytes }) {
-  if (!Array.isArray(value)) return `{"value":${valueText(value, resultBytes)}}`;
-  if (value.length !== jobs) {
-    throw new RiverrunError("BATCH_RESULTS", `the handler returned ${value.length} results for ${jobs} jobs`, { retriable: false });
-  }
-  const text = `{"results":[${value.map((one) => entryText(one, resultBytes)).join(",")}]}`;
-  return within(text, messageBytes - envelopeBytes);
-}
-function entryText(one, limitBytes) {
-  if (one instanceof Error) return `{"error":${JSON.stringify(describe(one))}}`;
-  try {
-    return `{"value":${valueText(one, limitBytes)}}`;
-  } catch (error) {
-    return `{"error":${JSON.stringify(describe(error))}}`;
-  }
-}
-function within(text, limitBytes) {
-  if (text.length * 3 <= limitBytes) return text;
-  const bytes = Buffer.byteLength(text);
-  if (bytes <= limitBytes) return text;
-  throw new RiverrunError("RESULT_TOO_LARGE", `the result has ${bytes} bytes, ${limitBytes} are allowed`, {
-    retriable: false,
-    details: { bytes, limit: limitBytes }
-  });
-}
-function stringify(value) {
-  if (value === void 0) return "null";
-  let reason = `a ${typeof value} has no form in JSON`;
-  try {
-    const text = JSON.stringify(value);
-    if (text !== void 0) return text;
-  } catch (error) {
-    reason = error.message.split("\n", 1)[0];
-  }
-  throw new RiverrunError("RESULT_NOT_JSON", `the result is not JSON: ${reason}`, { retriable: false });
-}
+// src/worker/processes.ts
+import { join } from "node:path";
 
 // src/runner/config-json.ts
 import { createRequire } from "node:module";
@@ -1310,15 +1274,389 @@ function valueOf2(outcome) {
   throw new RiverrunError("INPUT_INVALID", `the input breaks the schema${told}`, { retriable: false, details: { issues } });
 }
 
+// src/worker/processes.ts
+async function processesOf(offered) {
+  const processes = /* @__PURE__ */ new Map();
+  for (const [id, one] of Object.entries(offered)) processes.set(id, await processOf(id, one));
+  if (!processes.size) throw new RiverrunError("NO_PROCESSES", "a worker needs something to run: give processes");
+  return processes;
+}
+async function processOf(id, offered) {
+  const handler = isObject(offered) && typeof offered !== "function" ? offered.default : offered;
+  if (typeof handler !== "function") throw new RiverrunError("HANDLER_NOT_FOUND", `processes.${id} is no function, and no module that exports one as its default`);
+  const exported = typeof offered === "function" ? void 0 : offered.config;
+  const defined = definition(handler);
+  const config = { ...handler.config, ...defined?.config, ...exported };
+  const { level = "debug", redact } = config.logger ?? {};
+  return {
+    handler,
+    takes: defined?.takes ?? "input",
+    // Schemas are turned with what the application has installed.
+    config: await configJson(config, join(process.cwd(), `${id}.js`)),
+    logs: { level, redact: redactor(redact) },
+    parse: parserOf(config.inputSchema)
+  };
+}
+
+// src/runner/invocations.ts
+import { AsyncLocalStorage as AsyncLocalStorage2 } from "node:async_hooks";
+
+// src/runner/answer.ts
+var envelopeBytes = 64;
+function valueText(value, limitBytes) {
+  return within(stringify(value), limitBytes);
+}
+function batchText(value, jobs, { resultBytes, messageBytes }) {
+  if (!Array.isArray(value)) return `{"value":${valueText(value, resultBytes)}}`;
+  if (value.length !== jobs) {
+    throw new RiverrunError("BATCH_RESULTS", `the handler returned ${value.length} results for ${jobs} jobs`, { retriable: false });
+  }
+  const text = `{"results":[${value.map((one) => entryText(one, resultBytes)).join(",")}]}`;
+  return within(text, messageBytes - envelopeBytes);
+}
+function entryText(one, limitBytes) {
+  if (one instanceof Error) return `{"error":${JSON.stringify(describe(one))}}`;
+  try {
+    return `{"value":${valueText(one, limitBytes)}}`;
+  } catch (error) {
+    return `{"error":${JSON.stringify(describe(error))}}`;
+  }
+}
+function within(text, limitBytes) {
+  if (text.length * 3 <= limitBytes) return text;
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= limitBytes) return text;
+  throw new RiverrunError("RESULT_TOO_LARGE", `the result has ${bytes} bytes, ${limitBytes} are allowed`, {
+    retriable: false,
+    details: { bytes, limit: limitBytes }
+  });
+}
+function stringify(value) {
+  if (value === void 0) return "null";
+  let reason = `a ${typeof value} has no form in JSON`;
+  try {
+    const text = JSON.stringify(value);
+    if (text !== void 0) return text;
+  } catch (error) {
+    reason = error.message.split("\n", 1)[0];
+  }
+  throw new RiverrunError("RESULT_NOT_JSON", `the result is not JSON: ${reason}`, { retriable: false });
+}
+
+// src/runner/invocation.ts
+var none = /* @__PURE__ */ new Map();
+var Invocation = class {
+  constructor(id, params2, voice) {
+    this.id = id;
+    this.params = params2;
+    this.voice = voice;
+  }
+  ended = false;
+  /** Why it was cancelled before its handler was called. */
+  cancelledBefore;
+  /** Jobs of its batch that the handler is not given: their inputs broke the schema. */
+  refused = none;
+  #ctx;
+  /** Makes the context, once the process and with it its settings are known. */
+  begin(settings, params2 = this.params) {
+    this.#ctx = new InvocationContext(this, params2, settings);
+    return this.#ctx;
+  }
+  get ctx() {
+    return this.#ctx;
+  }
+  cancel(reason) {
+    if (this.#ctx) this.#ctx.cancel(reason);
+    else this.cancelledBefore = reason;
+  }
+  async request(method, params2) {
+    if (this.ended) throw new RiverrunError("INVOCATION_ENDED", `${method} came after the handler had ended`);
+    return this.voice.request(method, { invocation: this.id, ...params2 });
+  }
+  notify(method, params2) {
+    if (this.ended) return;
+    try {
+      this.voice.notify(method, { invocation: this.id, ...params2 });
+    } catch (error) {
+      const message = `a ${method} was left out: ${error.message}`;
+      this.voice.notify("log", { invocation: this.id, level: "warn", message });
+    }
+  }
+};
+
+// src/runner/invocations.ts
+var Invocations = class {
+  limits = { messageBytes: 16 * 1024 * 1024, resultBytes: 1024 * 1024 };
+  running = /* @__PURE__ */ new Map();
+  #voice;
+  #current = new AsyncLocalStorage2();
+  #idle = /* @__PURE__ */ new Set();
+  constructor(voice) {
+    this.#voice = voice;
+  }
+  /** The invocation whose code is running now, if one is known. */
+  get current() {
+    const current = this.#current.getStore();
+    return current?.ended ? void 0 : current;
+  }
+  add(id, params2) {
+    const invocation = new Invocation(id, params2, this.#voice);
+    this.running.set(id, invocation);
+    return invocation;
+  }
+  cancel(id, reason = "user") {
+    this.running.get(id)?.cancel(reason);
+  }
+  cancelAll(reason) {
+    for (const invocation of this.running.values()) invocation.cancel(reason);
+  }
+  /** Calls `done` when nothing runs, or when the time is over. */
+  drain(graceMs2, done2) {
+    const end = () => {
+      clearTimeout(timer);
+      this.#idle.delete(end);
+      done2(this.running.size);
+    };
+    const timer = setTimeout(end, graceMs2);
+    if (this.running.size === 0) end();
+    else this.#idle.add(end);
+  }
+  execute(invocation, process2) {
+    if (!process2.parse) return this.#call(invocation, process2, invocation.params);
+    const given = ({ params: params2, refused }) => {
+      if (invocation.cancelledBefore) return this.fail(invocation, new CancelledError(invocation.cancelledBefore));
+      invocation.refused = refused;
+      if (params2.jobs?.length === 0) this.#answer(invocation, []);
+      else this.#call(invocation, process2, params2);
+    };
+    try {
+      const parsed = parsedInputs(process2.parse, invocation.params);
+      if (parsed instanceof Promise) parsed.then(given).catch((error) => this.fail(invocation, error));
+      else given(parsed);
+    } catch (error) {
+      this.fail(invocation, error);
+    }
+  }
+  #call(invocation, process2, params2) {
+    const ctx = invocation.begin(process2.logs, params2);
+    ctx.onLeave = (error) => this.fail(invocation, error);
+    if (ctx.execution) ctx.execution.onLeave = (outcome, seen) => this.#left(invocation, outcome, seen);
+    let result;
+    try {
+      result = this.#current.run(invocation, process2.handler, argument(process2, params2), ctx);
+    } catch (error) {
+      this.fail(invocation, error);
+      return;
+    }
+    if (!isThenable(result)) {
+      this.#finished(invocation, result);
+      return;
+    }
+    Promise.resolve(result).then(
+      (value) => this.#finished(invocation, value),
+      (error) => this.fail(invocation, error)
+    );
+  }
+  /** Ends an invocation with an error, unless it has ended. */
+  fail(invocation, error) {
+    if (invocation.ended) return;
+    invocation.ctx?.execution?.threw();
+    const failure = describe(error);
+    if (isCancellation(invocation, error)) this.#voice.refuse(invocation.id, { ...failure, code: "CANCELLED" }, -32001);
+    else this.#voice.refuse(invocation.id, failure);
+    this.#ended(invocation);
+  }
+  #finished(invocation, value) {
+    if (invocation.ended) return;
+    const returned = invocation.ctx?.execution?.returned();
+    if (!returned) return this.#answer(invocation, value);
+    returned.then((problem) => problem ? this.fail(invocation, problem) : this.#answer(invocation, value));
+  }
+  #left(invocation, outcome, seen) {
+    if (invocation.ended) return;
+    if (outcome instanceof RiverrunError) return this.fail(invocation, outcome);
+    this.#voice.answer(invocation.id, JSON.stringify({ suspended: outcome, ...seen.length && { seen } }));
+    this.#ended(invocation);
+  }
+  #answer(invocation, value) {
+    if (invocation.ended) return;
+    const { jobs } = invocation.params;
+    let text;
+    try {
+      text = jobs ? batchText(withRefused(value, invocation.refused, jobs.length), jobs.length, this.limits) : `{"value":${valueText(value, this.limits.resultBytes)}}`;
+    } catch (error) {
+      this.fail(invocation, error);
+      return;
+    }
+    this.#voice.answer(invocation.id, text);
+    this.#ended(invocation);
+  }
+  #ended(invocation) {
+    invocation.ended = true;
+    this.running.delete(invocation.id);
+    if (this.running.size === 0) for (const wake of [...this.#idle]) wake();
+  }
+};
+function argument({ takes }, params2) {
+  if (takes === "input") return params2.jobs ? params2.jobs.map((job) => job.input) : params2.input;
+  return params2.jobs ? params2.jobs.map((job) => jobOf(job, params2)) : jobOf(params2, params2);
+}
+function jobOf(job, { queue }) {
+  return {
+    id: job.jobId ?? "",
+    name: job.name ?? queue ?? "",
+    queue: queue ?? "",
+    data: job.input,
+    attempt: job.attempt ?? 1,
+    maxAttempts: job.maxAttempts ?? 1,
+    enqueuedAt: job.enqueuedAt ?? void 0
+  };
+}
+function isCancellation({ ctx }, error) {
+  if (error instanceof CancelledError) return true;
+  return ctx?.cancelled !== void 0 && error instanceof Error && error.name === "AbortError";
+}
+function isThenable(value) {
+  return typeof value === "object" && value !== null && typeof value.then === "function";
+}
+
+// src/worker/session.ts
+var mostOpen = 512;
+var mostWaiting = 1024 * 1024;
+var Session = class {
+  limitBytes = 16 * 1024 * 1024;
+  /** Frames that were lost because too much waited. */
+  lost = 0;
+  #credits;
+  #open = /* @__PURE__ */ new Map();
+  #waiting = [];
+  /** The last answers: each may have been lost with its connection. */
+  #answers = [];
+  #begun = /* @__PURE__ */ new Map();
+  #lastId = 0;
+  #socket;
+  /** What was said and is not written yet. */
+  #text = [];
+  #textLength = 0;
+  #willFlush = false;
+  constructor(credits) {
+    this.#credits = credits;
+  }
+  /** What still runs, or may not have been heard to have ended. */
+  get running() {
+    return [...this.#begun.values(), ...this.#answers.map(({ running }) => running)];
+  }
+  /** Whether the server has still to hear of something. */
+  get hasMoreToSay() {
+    return this.#begun.size > 0 || this.#text.length > 0;
+  }
+  begun(id, { jobId, jobs, runId, lease }) {
+    this.#begun.set(id, { invocation: id, jobId: jobId ?? jobs?.[0]?.jobId ?? runId ?? "", lease: lease ?? "" });
+  }
+  /** The server knows this worker over a new connection: it is told what it may have missed. */
+  connected(socket) {
+    this.#socket = socket;
+    for (const { line } of this.#open.values()) this.#say(line);
+    for (const { line } of this.#answers) this.#say(line);
+    this.#willSend();
+  }
+  disconnected() {
+    this.#socket = void 0;
+  }
+  /** Hands an answer of the server to whoever asked. */
+  settle({ id, result, error }) {
+    const question = this.#open.get(id);
+    if (!question) return;
+    this.#open.delete(id);
+    if (error) question.reject(refusal(error));
+    else question.resolve(result);
+    const next = this.#waiting.shift();
+    if (next) this.#ask(...next);
+  }
+  request(method, params2) {
+    return new Promise((resolve, reject) => {
+      const id = ++this.#lastId;
+      const line = this.#checked(method, JSON.stringify({ id, method, params: params2 }));
+      const question = { line, resolve, reject };
+      if (this.#open.size < mostOpen) this.#ask(id, question);
+      else this.#waiting.push([id, question]);
+    });
+  }
+  notify(method, params2) {
+    const line = this.#checked(method, JSON.stringify({ method, params: params2 }));
+    if (this.#textLength + line.length > mostWaiting && !this.#socket) this.lost += 1;
+    else this.#say(line);
+  }
+  answer(id, result) {
+    this.#ended(id, `{"id":${id},"result":${result}}`);
+  }
+  refuse(id, failure, code) {
+    this.#ended(id, JSON.stringify({ id, error: wireError(failure, code) }));
+  }
+  #ask(id, question) {
+    this.#open.set(id, question);
+    if (this.#socket) this.#say(question.line);
+  }
+  #ended(id, line) {
+    const running = this.#begun.get(id);
+    this.#begun.delete(id);
+    if (running) {
+      this.#answers.push({ running, line });
+      while (this.#answers.length > this.#credits) this.#answers.shift();
+    }
+    this.#say(line);
+  }
+  #checked(method, line) {
+    if (line.length * 3 < this.limitBytes || Buffer.byteLength(line) < this.limitBytes) return line;
+    throw new RiverrunError("MESSAGE_TOO_LARGE", `a ${method} may have ${this.limitBytes} bytes at most`, { retriable: false });
+  }
+  /** What is said within one turn of the event loop is gathered and sent in one message. */
+  #say(line) {
+    this.#text.push(line);
+    this.#textLength += line.length;
+    this.#willSend();
+  }
+  #willSend() {
+    if (this.#willFlush || !this.#socket) return;
+    this.#willFlush = true;
+    setImmediate(this.#flush);
+  }
+  #flush = () => {
+    this.#willFlush = false;
+    const socket = this.#socket;
+    if (!socket || this.#text.length === 0) return;
+    const lines = this.#text;
+    this.#text = [];
+    this.#textLength = 0;
+    let begin = 0;
+    let bytes = 0;
+    for (let at = 0; at < lines.length; at++) {
+      const size = lines[at].length * 3 + 1;
+      if (bytes && bytes + size > this.limitBytes) {
+        socket.send(lines.slice(begin, at).join("\n"));
+        begin = at;
+        bytes = 0;
+      }
+      bytes += size;
+    }
+    socket.send(lines.slice(begin).join("\n"));
+  };
+};
+
+// src/runner/peer.ts
+var noParams = Object.freeze({});
+var NotAMessage = class extends Error {
+};
+
 export {
   durationMs,
-  source,
   InvocationContext,
   redactor,
   valueText,
-  batchText,
   configJson,
   parserOf,
-  parsedInputs,
-  withRefused
+  processesOf,
+  Invocations,
+  Session,
+  NotAMessage
 };

@@ -1,6 +1,6 @@
 import {
   isObject
-} from "./KROQS5E5.js";
+} from "./3KI4WIRZ.js";
 
 // src/live/path.ts
 function getAt(value, path) {

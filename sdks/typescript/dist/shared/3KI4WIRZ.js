@@ -71,6 +71,9 @@ function leased(first, ctx) {
   return first;
 }
 
+// src/version.ts
+var version = "0.1.0";
+
 // src/json.ts
 function isObject(value) {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -163,5 +166,6 @@ export {
   defineProcess,
   defineStep,
   defineQueueConfig,
-  definition
+  definition,
+  version
 };

@@ -1,0 +1,277 @@
+/**
+ * Plays a run on the engine: this process is its worker. What handlers ask for goes to the engine;
+ * what a test wants to see of it is kept, and what a test answers itself (`calls`, `conflicts`,
+ * `leaseValid`, `stateSchema`) does not get there.
+ */
+
+import { hostname } from 'node:os'
+import type { Enqueued, NewJob } from '../context.ts'
+import { RiverrunError } from '../errors.ts'
+import { Invocations, type Voice } from '../runner/invocations.ts'
+import type { Processes } from '../runner/modules.ts'
+import { version } from '../version.ts'
+import { deleteAt, setAt } from '../live/path.ts'
+import { type InvokeParams, protocolVersion } from '../wire.ts'
+import { Session } from '../worker/session.ts'
+import type { FakeClock } from './clock.ts'
+import { theEngine } from './engine.ts'
+import { opened, type Triggers } from './given.ts'
+import { type Effects, isSameJob, type MadeTrigger, type MemoryOptions } from './memory.ts'
+import { told } from './schemas.ts'
+import { writeCheck } from './state-check.ts'
+
+type Params = Record<string, any>
+
+/** More than any test runs at once. */
+const credits = 4096
+
+/** What handlers of one visit did. */
+export interface Traces extends Effects {
+  executions: number
+}
+
+export interface Played {
+  report: any
+  /** By the step and the number of its visit. */
+  traces: Map<string, Traces>
+}
+
+export interface PlayOptions extends Pick<MemoryOptions, 'calls' | 'conflicts' | 'leaseValid' | 'stateSchema'> {
+  triggers?: Triggers
+  awaited?: unknown
+}
+
+export function visitKey(step: string, visit: number): string {
+  return `${step} ${visit}`
+}
+
+export async function play(request: object, processes: Processes, clock: FakeClock, options: PlayOptions): Promise<Played> {
+  const engine = theEngine()
+  const session = new Session(credits)
+  const recorder = new Recorder(session, options)
+  const invocations = new Invocations(recorder)
+  let isOver = false
+  let hasEnded = false
+  let changes = 0
+  let asks = 0
+  let wake = (): void => {}
+  let slept: (error: string | undefined) => void = () => {}
+  const change = (): void => {
+    changes += 1
+    wake()
+  }
+  recorder.onChange = change
+  clock.onTimer = change
+  const answer = (id: number, result: object): void => engine.send(JSON.stringify({ id, result }))
+
+  const hear = (message: any, settle: { resolve(report: any): void; reject(error: unknown): void }): void => {
+    const { id, method, params = {} } = message
+    hasEnded ||= message.kit === 'played' || message.kit === 'failed'
+    if (message.kit === 'time') clock.jump(message.ms)
+    else if (message.kit === 'slept') {
+      clock.jump(message.ms)
+      slept(message.error ?? undefined)
+    } else if (message.kit === 'callback') {
+      asks += 1
+      answersOf(options.triggers, message.callback, message.count)
+        .then((answers) => engine.send(JSON.stringify({ kit: 'opened', answers })), settle.reject)
+        .finally(() => {
+          asks -= 1
+          change()
+        })
+    } else if (message.kit === 'played') settle.resolve(message.report)
+    else if (message.kit === 'failed') settle.reject(new RiverrunError(message.error.code, message.error.message, message.error))
+    else if (method === undefined) session.settle(message)
+    else if (method === 'initialise') {
+      invocations.limits = { ...invocations.limits, ...params.limits }
+      session.connected({ send: (text: string) => isOver || engine.send(text) } as any)
+      answer(id, {
+        protocol: protocolVersion,
+        sdk: { name: 'riverrun', version, language: 'typescript' },
+        runtime: `node ${process.versions.node}`,
+        pid: process.pid,
+        worker: { name: `test-${hostname()}-${process.pid}`, tags: [] },
+        processes: [...processes].map(([process, { config }]) => ({ id: process, config })),
+        credits,
+      })
+    } else if (method === 'invoke') {
+      const given: InvokeParams = options.awaited === undefined ? params : { ...params, awaited: options.awaited }
+      recorder.begun(id, given)
+      const invocation = invocations.add(id, given)
+      const process = processes.get(given.process ?? '')
+      if (process) invocations.execute(invocation, process)
+      else invocations.fail(invocation, new RiverrunError('PROCESS_NOT_FOUND', `the test has no process ${given.process}`, { retriable: false }))
+    } else if (method === 'cancel') invocations.cancel(params.invocation, params.reason)
+    else if (id !== undefined) answer(id, {})
+    change()
+  }
+
+  /** Where a handler sleeps, and nothing else goes on, time moves to the end of its sleep. */
+  const passTime = async (): Promise<void> => {
+    while (!isOver) {
+      const before = changes
+      await breathe()
+      if (isOver || changes !== before) continue
+      const timer = invocations.running.size || asks ? clock.nextTimerMs() : undefined
+      if (timer === undefined || recorder.open > 0) {
+        await new Promise<void>((resolve) => (wake = resolve))
+        continue
+      }
+      if (timer > clock.now) {
+        const error = await new Promise<string | undefined>((resolve) => {
+          slept = resolve
+          engine.send(JSON.stringify({ kit: 'sleep', untilMs: timer }))
+        })
+        if (error !== undefined) return
+      }
+      clock.fireNext()
+    }
+  }
+
+  try {
+    const playing = new Promise<any>((resolve, reject) => {
+      engine.listen({ hear: (message) => hear(message, { resolve, reject }), gone: reject })
+      engine.send(JSON.stringify({ kit: 'play', ...request }))
+    })
+    void passTime()
+    return { report: await playing, traces: recorder.traces }
+  } catch (error) {
+    // Of a run that the test gave up the engine does not know.
+    if (!hasEnded) engine.stop()
+    throw error
+  } finally {
+    isOver = true
+    invocations.cancelAll('shutdown')
+    clock.onTimer = () => {}
+    slept(undefined)
+    wake()
+    engine.release()
+  }
+}
+
+/** Talks to the engine for handlers, and keeps what they did. */
+class Recorder implements Voice {
+  readonly traces = new Map<string, Traces>()
+  /** Requests that the engine answers by itself, without another handler. */
+  open = 0
+  onChange: () => void = () => {}
+  readonly #session: Session
+  readonly #options: PlayOptions
+  readonly #visits = new Map<number, Traces>()
+  #conflicts: number
+
+  constructor(session: Session, options: PlayOptions) {
+    this.#session = session
+    this.#options = options
+    this.#conflicts = options.conflicts ?? 0
+  }
+
+  begun(id: number, { step, visit, process }: InvokeParams): void {
+    const key = visitKey(step ?? process ?? '', visit ?? 1)
+    let traces = this.traces.get(key)
+    if (!traces) this.traces.set(key, (traces = { logs: [], events: [], progress: [], partials: [], enqueued: [], calls: [], started: [], executions: 0 }))
+    traces.executions += 1
+    this.#visits.set(id, traces)
+  }
+
+  async request(method: string, params: Params): Promise<unknown> {
+    const traces = this.#visits.get(params.invocation) as Traces
+    const asked = JSON.parse(JSON.stringify(params))
+    const own = this.#own(method, asked, traces)
+    if (own) return own()
+    if (this.#options.stateSchema && method.startsWith('state.') && !method.startsWith('state.get') && method !== 'state.has') await this.#check(method, asked)
+    const result: any = await this.#ask(method, params)
+    if (method === 'emit') traces.events.push({ id: result.id, ts: new Date().toISOString(), type: asked.type, data: asked.data })
+    return result
+  }
+
+  notify(method: string, params: Params): void {
+    const { invocation, ...said } = JSON.parse(JSON.stringify(params))
+    const traces = this.#visits.get(invocation)
+    if (method === 'log') traces?.logs.push(said)
+    else if (method === 'progress') traces?.progress.push(said)
+    else if (method === 'partial') traces?.partials.push(said)
+    this.#session.notify(method, params)
+    this.onChange()
+  }
+
+  answer(id: number, result: string): void {
+    this.#session.answer(id, result)
+    this.onChange()
+  }
+
+  refuse(id: number, ...failure: [any, number?]): void {
+    this.#session.refuse(id, ...failure)
+    this.onChange()
+  }
+
+  /** What the test answers in place of the engine. */
+  #own(method: string, { invocation: _, ...asked }: Params, traces: Traces): (() => unknown) | undefined {
+    const { calls, leaseValid } = this.#options
+    if (method === 'call') {
+      traces.calls.push(asked as Effects['calls'][number])
+      const answer = calls?.[asked.process]
+      if (answer) return async () => ({ value: (await answer(asked.input)) ?? null })
+    } else if (method === 'start') {
+      const { flow, input, options } = asked
+      const runId = options?.runId ?? `run-${traces.started.length + 1}`
+      traces.started.push({ flow, input, options, runId })
+      return () => ({ runId, created: true })
+    } else if (method === 'enqueue') {
+      const { jobs = [asked] } = asked
+      return () => ({ jobs: jobs.map((job: NewJob) => enqueued(traces, job)) })
+    } else if (method === 'lease' && leaseValid !== undefined) return () => ({ valid: leaseValid, untilMs: Date.now() + 30_000 })
+    else if (asked.ifVersion !== undefined && this.#conflicts > 0) {
+      this.#conflicts -= 1
+      return () => Promise.reject(new RiverrunError('STATE_CONFLICT', 'the state has moved on', { details: { version: asked.ifVersion } }))
+    }
+    return undefined
+  }
+
+  async #check(method: string, asked: Params): Promise<void> {
+    const { state }: any = await this.#ask('state.getAll', { invocation: asked.invocation })
+    const values: [string, unknown][] = method === 'state.setBatch' ? Object.entries(asked.values) : [[asked.key, asked.value]]
+    const next = method === 'state.delete' ? deleteAt(state, asked.key) : values.reduce((all, [key, value]) => setAt(all, key, value), state)
+    const [issue, ...more] = writeCheck(this.#options.stateSchema, undefined)(state, next)
+    if (issue) throw new RiverrunError('STATE_INVALID', `the write breaks the state's schema${told(issue)}`, { details: { issues: [issue, ...more] } })
+  }
+
+  async #ask(method: string, params: Params): Promise<unknown> {
+    // A call lasts as long as another handler does.
+    const counts = method === 'call' ? 0 : 1
+    this.open += counts
+    try {
+      return await this.#session.request(method, params)
+    } finally {
+      this.open -= counts
+      this.onChange()
+    }
+  }
+}
+
+/** Jobs stay with the test: the queues that they are added to are those of another server. */
+function enqueued({ enqueued }: Traces, job: NewJob): Enqueued {
+  const { options = {}, queue } = job
+  const same = enqueued.find((other) => isSameJob(other, queue, options))
+  if (same) return { jobId: same.jobId, created: false }
+  const jobId = options.jobId ?? `job-${enqueued.length + 1}`
+  enqueued.push({ ...job, jobId })
+  return { jobId, created: true }
+}
+
+/** Who answers a callback, how often it is waited for. */
+async function answersOf(triggers: Triggers | undefined, trigger: MadeTrigger, count: number): Promise<object[]> {
+  const answers: object[] = []
+  for (let n = 0; n < count; n += 1) {
+    const answer = await opened(triggers, trigger)
+    if (!answer) break
+    answers.push(answer)
+  }
+  return answers
+}
+
+const realImmediate = globalThis.setImmediate
+
+async function breathe(): Promise<void> {
+  for (let turn = 0; turn < 2; turn++) await new Promise<void>((resolve) => realImmediate(resolve))
+}
