@@ -81,7 +81,12 @@ impl Store for SqliteStore {
 
     fn commit_here(&self, commit: &Commit) -> Option<Result<Receipt>> {
         let group = std::slice::from_ref(commit);
-        let done = self.writer.write_here(|core| apply::group(core, group))?;
+        let write = || self.writer.write_here(|core| apply::group(core, group));
+        let mut done = write()?;
+        // There is room for what takes away, now that the reserve was given back.
+        if matches!(done, Err(Error::Full(_))) && reserve::relieves(commit) {
+            done = write()?;
+        }
         Some(done.and_then(|mut results| results.pop().unwrap_or_else(|| Err(core::lost()))))
     }
 

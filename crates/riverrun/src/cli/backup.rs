@@ -1,6 +1,6 @@
 //! `riverrun backup` and `riverrun restore`: a data folder as one file, and back.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -34,6 +34,16 @@ pub struct Backup {
 impl Backup {
     pub fn run(self) -> Result<Exit> {
         let folder = folder_of(&self.flags.load(None)?.config)?;
+        if is_inside(&self.file, &folder) {
+            let message = format!(
+                "{} is inside the data folder {}",
+                self.file.display(),
+                folder.display()
+            );
+            return Err(Failure::usage("FILE_UNUSABLE", message)
+                .note("nothing was written")
+                .next("a file outside of the data folder, best on another disk"));
+        }
         if self.file.exists() && !self.force {
             let message = format!("{} is there already", self.file.display());
             return Err(Failure::usage("FILE_EXISTS", message)
@@ -53,6 +63,20 @@ impl Backup {
         let bytes = bytes.map_err(riverrun::Error::from)?;
         output::talk(&format!("wrote {} ({bytes} bytes)", self.file.display()));
         Ok(Exit::Ok)
+    }
+}
+
+/// Whether a file is, or would be, in a folder or below it, by whatever path.
+fn is_inside(file: &Path, folder: &Path) -> bool {
+    let parent = match file.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    // A link that stands under the name leads elsewhere only if it is followed.
+    let file = file.canonicalize().or_else(|_| parent.canonicalize());
+    match (file, folder.canonicalize()) {
+        (Ok(file), Ok(folder)) => file.starts_with(folder),
+        _ => false,
     }
 }
 

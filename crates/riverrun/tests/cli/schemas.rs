@@ -205,8 +205,7 @@ fn schemas_that_double_with_the_depth_of_a_value_are_counted_before_they_are_eva
             }
             let id = format!("deep{form}");
             let schema = json!({"$defs": defs, "$ref": "#/$defs/d30"});
-            let (status, body) =
-                server.ask("POST", "/api/flows", &flow(&id, schema).to_string());
+            let (status, body) = server.ask("POST", "/api/flows", &flow(&id, schema).to_string());
             assert_eq!(status, 201, "{body}");
             let value = (0..30).fold(json!("x"), |value, _| json!([value]));
             let body = json!({ "input": value }).to_string();
@@ -242,7 +241,7 @@ fn the_time_limit_of_a_request_holds_while_something_computes() {
     let project = Project::new();
     project.write(
         "riverrun.toml",
-        "[limits]\nbody_bytes = 33554432\nrequest_timeout = '300ms'\n",
+        "[limits]\nbody_bytes = 33554432\nrequest_timeout = '1s'\n",
     );
     let server = project.serve();
     let mut choices: Vec<Value> = (0..300).map(|n| json!({"minimum": n + 100})).collect();
@@ -250,7 +249,7 @@ fn the_time_limit_of_a_request_holds_while_something_computes() {
     let schema = json!({"properties": {"rows": {"items": {"oneOf": choices}}}});
     let (status, body) = server.ask("POST", "/api/flows", &flow("slow", schema).to_string());
     assert_eq!(status, 201, "{body}");
-    let rows = "1,".repeat(60_000);
+    let rows = "1,".repeat(140_000);
     let rows = format!("{{\"input\":{{\"rows\":[{rows}1]}}}}");
     let (status, body) = server.ask("POST", "/api/flows/slow/start", &rows);
     assert_eq!(status, 504, "{body:.300}");

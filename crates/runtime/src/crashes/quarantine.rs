@@ -48,8 +48,9 @@ impl Runtime {
     }
 
     async fn quarantine(&self, unit: &Unit, crashes: u32) -> Result<()> {
-        let message =
-            format!("it was alone when the server died, for the {crashes}th time in a row");
+        let message = format!(
+            "it was the only active work when the server died; that was crash number {crashes} in a row"
+        );
         let parked = Parked::new(code::QUARANTINED, message.clone());
         let job = match unit {
             Unit::Run(run) => {
