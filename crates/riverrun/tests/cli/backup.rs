@@ -56,6 +56,16 @@ fn a_backup_of_a_busy_server_is_restored() {
     project
         .run(&["backup", "one.db", DATA])
         .refused(2, &["error[FILE_EXISTS]", "--force"]);
+    // The files of the store are not replaced, whatever path leads to them.
+    for inside in [
+        ".riverrun/riverrun.db",
+        "./.riverrun/../.riverrun/mark",
+        ".riverrun/new.db",
+    ] {
+        project
+            .run(&["backup", inside, DATA, "--force"])
+            .refused(2, &["error[FILE_UNUSABLE]", "inside the data folder"]);
+    }
     // A folder that no server has, as a killed one left it.
     let ended = project.run(&["backup", "one.db", DATA, "--force", "--rate", "0"]);
     assert_eq!(ended.code, 0, "{ended:#?}");
