@@ -168,11 +168,12 @@ pub async fn a_reader_of_the_log_misses_nothing_of_two_writers(one: S, other: S)
             limit: 3,
             max_bytes: 1 << 20,
         };
+        // Asked before the page is read: what was written by then is in it.
+        let are_over = writers.iter().all(|writer| writer.is_finished());
         let page = must(other.log(&query).await);
         for logged in page.events {
             assert!(seen.insert(logged.no), "{} came twice", logged.no);
         }
-        let are_over = writers.iter().all(|writer| writer.is_finished());
         let is_done = are_over && page.is_end && page.next == after;
         assert!(
             !is_done || seen.len() == 2 + 2 * ROUNDS,
