@@ -282,7 +282,7 @@ async fn damage_is_found_in_its_row_and_harms_nobody_else() {
         assert_eq!(ids(&store, filter).await.len(), 21);
         must(store.flows().await);
         assert_eq!(must(store.list_triggers(10, None).await).items.len(), 1);
-        // A damaged definition is repaired by whoever has it; a trigger is removed.
+        // Registering a damaged definition again repairs it; a damaged trigger can be removed.
         if damaged == "flow" {
             must(change(&store, Change::Register(definition())).await);
             let repaired = must(store.flow("f", "1").await).unwrap();

@@ -2,7 +2,7 @@
 //!
 //! A test kit starts this program once per test process and speaks to it over stdin and stdout, one
 //! JSON message per line. A line that has a member `kit` steers the program; every other line belongs
-//! to the worker protocol (`docs/protocol.md`), in which the test process is the worker: the handlers
+//! to the worker protocol (`docs/reference/protocol.md`), in which the test process is the worker: the handlers
 //! of the test are functions there.
 //!
 //! One message, `play`, plays one run from its start to its end:
@@ -11,7 +11,7 @@
 //! 2. The test process connects as a worker. Its processes become one flow ([`plan`]).
 //! 3. The run is started. Time moves from one due moment to the next, never while a handler runs.
 //!    Events that the test gives are emitted at their times, callbacks are answered by the test.
-//! 4. When the run has ended, or nothing is due any more, the stream of the run is told as visits
+//! 4. When the run has ended, or nothing is due any more, the report lists the visits of the run
 //!    with their waits, retries and results ([`report`]), and the runtime is dropped.
 //!
 //! | from the test process | |

@@ -122,7 +122,7 @@ impl Out {
         }
     }
 
-    /// A line that nobody hears any more is lost with who would have heard it.
+    /// Lines are dropped once the test process has closed the pipe.
     pub fn line(&self, line: String) {
         let _ = self.0.send(line);
     }

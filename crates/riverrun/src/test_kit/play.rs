@@ -473,7 +473,7 @@ impl Playing {
             source: "api",
         };
         match runtime.open_door(id, visitor).await {
-            // Whoever answers too late is told so, and the run goes on without the answer.
+            // A late answer is rejected, and the run continues without it.
             Err(error)
                 if [
                     "AWAIT_CLOSED",
@@ -502,7 +502,7 @@ impl Playing {
         steps.any(|(_, step)| self.report.can_undo(step))
     }
 
-    /// An event that enters a step or undoes one belongs to the run; any other to nobody.
+    /// Events that enter or undo a step go to the stream of the run, all others to `global`.
     async fn emit(&self, given: Given) -> Result<(), WorkError> {
         let mut event = given.event;
         let kind = kind_of(&event).to_owned();
@@ -529,7 +529,7 @@ impl Playing {
         appended.map(drop).map_err(refused)
     }
 
-    /// What was emitted inside and outside, in order; and what of it nobody took.
+    /// All emitted events in order, and those that no step consumed.
     async fn told(&self) -> Result<(Vec<Value>, Vec<Value>), WorkError> {
         let (mut events, mut unclaimed) = (Vec::new(), Vec::new());
         let mut after = 0;

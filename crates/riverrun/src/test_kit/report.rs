@@ -92,7 +92,7 @@ impl Report {
         }
     }
 
-    /// The kinds of events that visits wait for now.
+    /// The event types that active visits await.
     pub fn awaited(&self) -> impl Iterator<Item = &str> {
         self.state
             .visits

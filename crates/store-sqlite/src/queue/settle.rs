@@ -37,7 +37,7 @@ pub(crate) fn job_under(conn: &Connection, lease: &JobLease) -> Worked<Option<Jo
     Ok(job.optional()?)
 }
 
-/// The row of a job, whoever holds it.
+/// The row of a job, with or without a lease.
 pub(crate) fn job(conn: &Connection, id: &RunId) -> Worked<Option<JobRow>> {
     let job = conn
         .prepare_cached(

@@ -91,7 +91,7 @@ pub(crate) fn abandon(core: &Core, id: &RunId, now: Millis) -> Worked<()> {
     }
 }
 
-/// Removes a job, whoever holds it.
+/// Removes a job, even one that is leased.
 pub(crate) fn drop_job(core: &Core, id: &RunId) -> Worked<()> {
     match find(core, id) {
         Err(Failure::Refused(_)) => Ok(()),
