@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use riverrun_contract::{Action, Call, Effects, Handler};
 use riverrun_engine::{Failure, Outcome, SchemaIssue, Template, View, code};
-use riverrun_runtime::{Action, Call, Effects, Handler};
 use riverrun_types::{
     Json, Millis,
     time::{self, MAX_WAIT_MS},

@@ -1,8 +1,8 @@
 //! Expressions in configs: JavaScript over the step's input and the state.
 
+use riverrun_contract::Call;
 use riverrun_engine::Failure;
 use riverrun_expr::{Arg, Error, Expr};
-use riverrun_runtime::Call;
 use riverrun_types::Json;
 use serde::Serialize;
 use serde_json::json;

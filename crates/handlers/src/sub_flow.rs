@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use riverrun_contract::{Action, Call, Effects, Handler, KnownNames};
 use riverrun_engine::{Failure, Outcome, SchemaIssue, Template};
-use riverrun_runtime::{Action, Call, Effects, Handler, KnownNames};
 use riverrun_types::{Json, Name, RunId};
 use serde::Deserialize;
 use serde_json::{Value, json};

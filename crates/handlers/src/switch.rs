@@ -3,8 +3,8 @@
 use std::{collections::HashMap, sync::Arc};
 
 use async_trait::async_trait;
+use riverrun_contract::{Action, Call, Effects, Handler};
 use riverrun_engine::{Failure, Outcome, SchemaIssue};
-use riverrun_runtime::{Action, Call, Effects, Handler};
 use riverrun_types::{Name, Path};
 use serde::Deserialize;
 use serde_json::{Value, json};

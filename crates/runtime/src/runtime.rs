@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use futures::FutureExt;
+use riverrun_contract::{Handler, Services, Work, compute};
 use riverrun_engine::Issue;
 use riverrun_expr::Sandbox;
 use riverrun_store::{Bus, Change, Commit, Receipt, Reclaimed, Store, Then, Writer};
@@ -12,10 +13,9 @@ use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    Clock, Compiled, Error, FlowEntry, Handler, Handlers, Options, RegisteredFlow, Result,
-    Services, Work,
+    Clock, Compiled, Error, FlowEntry, Handlers, Options, RegisteredFlow, Result,
     cache::{News, RunCache},
-    claim, compute,
+    claim,
     crashes::{self, Alone, Beginning},
     flows::Flows,
     leases::{self, Leases},

@@ -16,8 +16,8 @@ mod tests;
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use riverrun_contract::{Action, Call, Effects, Handler};
 use riverrun_engine::{Failure, Outcome, SchemaIssue, code};
-use riverrun_runtime::{Action, Call, Effects, Handler};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

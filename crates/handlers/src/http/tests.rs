@@ -10,8 +10,8 @@ use axum::{
     response::{IntoResponse, Redirect, Response},
     routing::{any, get},
 };
+use riverrun_contract::Handler;
 use riverrun_engine::Outcome;
-use riverrun_runtime::Handler;
 use riverrun_types::Json;
 use serde_json::{Value, json};
 

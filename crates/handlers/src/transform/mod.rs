@@ -5,8 +5,8 @@ mod preset;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use riverrun_contract::{Action, Call, Effects, Handler, KnownNames};
 use riverrun_engine::{Failure, Outcome, SchemaIssue, meant};
-use riverrun_runtime::{Action, Call, Effects, Handler, KnownNames};
 use riverrun_types::Json;
 use serde::Deserialize;
 use serde_json::{Value, json};

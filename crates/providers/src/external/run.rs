@@ -3,8 +3,8 @@
 use std::{ffi::OsString, process::ExitStatus, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
+use riverrun_contract::{Host, Invocation};
 use riverrun_protocol::{CancelReason, Frame, LogLevel, Reply, WorkError};
-use riverrun_runtime::{Host, Invocation};
 use tokio::{io::AsyncWriteExt, process::Child};
 use tokio_util::sync::CancellationToken;
 

@@ -2,8 +2,8 @@
 
 use std::{collections::HashMap, sync::Arc, time::Instant};
 
+use riverrun_contract::Host;
 use riverrun_protocol::WorkError;
-use riverrun_runtime::Host;
 use tokio::sync::oneshot;
 
 use super::{Answer, Link};

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use riverrun_contract::Invocation;
 use riverrun_protocol::{CancelReason, Reply, WorkError};
-use riverrun_runtime::Invocation;
 use serde::Serialize;
 
 use super::{Answer, Opened, Refused};

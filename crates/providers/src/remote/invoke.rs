@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use riverrun_contract::{Holder, Invocation, Places, Provider, Taken};
 use riverrun_protocol::{Reply, Running, WorkError};
-use riverrun_runtime::{Holder, Invocation, Places, Provider, Taken};
 
 use super::{
     member::Credit,

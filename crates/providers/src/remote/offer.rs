@@ -1,7 +1,7 @@
 //! The processes that a worker brings along, made ones that the runtime can take in.
 
+use riverrun_contract::{Process, ProcessConfig, Source};
 use riverrun_protocol::{Initialised, NotLoaded, WorkError};
-use riverrun_runtime::{Process, ProcessConfig, Source};
 use riverrun_types::id::has_dot_segment;
 use serde_json::json;
 

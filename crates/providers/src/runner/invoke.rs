@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use riverrun_contract::{Invocation, Provider};
 use riverrun_protocol::{Invoke, Reply, WorkError};
-use riverrun_runtime::{Invocation, Provider};
 use serde::Serialize;
 
 use super::{RunnerOptions, child::Child, pool::Pool, spared};

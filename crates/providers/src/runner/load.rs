@@ -6,8 +6,8 @@
 
 use std::time::Duration;
 
+use riverrun_contract::Cancellation;
 use riverrun_protocol::{Load, Loaded, LoadedProcess, WorkError};
-use riverrun_runtime::Cancellation;
 use tokio::time::{Instant, timeout_at};
 
 use super::{

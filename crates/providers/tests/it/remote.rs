@@ -3,9 +3,9 @@
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use futures::{SinkExt, StreamExt, channel::mpsc};
+use riverrun_contract::{Brought, Home, MadeFlows, Process};
 use riverrun_protocol::{CancelReason, LoadedProcess, Reply, WorkError};
-use riverrun_providers::remote::{Brought, Home, MadeFlows, WorkerState, Workers, WorkersOptions};
-use riverrun_runtime::Process;
+use riverrun_providers::remote::{WorkerState, Workers, WorkersOptions};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 

@@ -2,8 +2,8 @@
 
 use std::{path::Path, sync::Arc, time::Duration};
 
+use riverrun_contract::Provider;
 use riverrun_providers::{Language, RunnerOptions, Runners};
-use riverrun_runtime::Provider;
 use serde_json::{Value, json};
 
 use crate::harness::{invocation, invocation_with, is_alive, until, within};

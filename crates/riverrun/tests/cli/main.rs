@@ -12,6 +12,7 @@ mod expressions;
 mod flows;
 mod fuzz;
 mod inputs;
+mod layers;
 mod local;
 mod poison;
 mod queues;

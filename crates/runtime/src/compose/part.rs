@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use riverrun_contract::{ConfigIssue, meant_within};
+use riverrun_engine::meant;
 use riverrun_types::{Json, json::strict};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::Composable;
-use crate::work::{ConfigIssue, meant, meant_within};
 
 /// A process in one of its parts.
 pub(super) struct Part {

@@ -13,6 +13,7 @@ mod reconcile;
 
 use std::{collections::HashMap, sync::Arc};
 
+use riverrun_contract::{Work, compute};
 use riverrun_engine::{Decision, Input, RunState, VisitKey, decide};
 use riverrun_store::{Change, Claimed, Holder, JobChange, NewAwait, RunRecord};
 use riverrun_types::{Millis, Name, RunId, StreamName, event::EventContext};
@@ -23,9 +24,7 @@ pub(crate) use attempt::Attempts;
 pub(crate) use commit::{Committed, SNAPSHOT_EVERY, projection, record};
 pub(crate) use damaged::damage;
 
-use crate::{
-    Compiled, Loaded, Result, Runtime, Work, cache::Known, compute, leases::Keep, steps::Told,
-};
+use crate::{Compiled, Loaded, Result, Runtime, cache::Known, leases::Keep, steps::Told};
 
 /// One run under way.
 pub(crate) struct Driver {

@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use riverrun_contract::{Cancellation, Invocation, Process};
 use riverrun_engine::{AwaitFor, Awaiting, Failure, Input, Outcome, Parked, VisitKey, code, retry};
 use riverrun_protocol::{CancelReason, Reply, Suspended, WorkError};
 use riverrun_store::{
@@ -20,10 +21,7 @@ use super::{
 };
 use crate::{
     Compiled, Error, Runtime,
-    work::{
-        Cancellation, Invocation, KeptOptions, Process, Stop, checked, failure_of as failure,
-        silent, to_job, waiting_event,
-    },
+    work::{KeptOptions, Stop, checked, failure_of as failure, silent, to_job, waiting_event},
 };
 
 /// An attempt under way.

@@ -1,5 +1,6 @@
 //! What visits wait for: registered with the commit that suspends them, settled when it has come.
 
+use riverrun_contract::compile_expr;
 use riverrun_engine::{AwaitFor, Awaiting, How, Input, Operation, Over, VisitKey, Wait};
 use riverrun_expr::Arg;
 use riverrun_protocol::Suspended;
@@ -11,7 +12,7 @@ use riverrun_types::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{Result, compile_expr, drive::Driver};
+use crate::{Result, drive::Driver};
 
 /// What only an expression can tell of an event, with what the expression sees beside it.
 #[derive(Serialize, Deserialize)]

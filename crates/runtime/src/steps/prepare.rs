@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use riverrun_contract::{Process, schema_issues};
 use riverrun_engine::{Memo, Operation, RunState, Visit, VisitKey, Wait};
 use riverrun_protocol::{Invoke, JobInput, JournalEntry, WorkError};
 use riverrun_store::{
@@ -15,12 +16,7 @@ use super::{
     retries::{pending, tries},
     room::Room,
 };
-use crate::{
-    Compiled, Error, Runtime,
-    cache::Known,
-    schema_issues,
-    work::{Process, Tried},
-};
+use crate::{Compiled, Error, Runtime, cache::Known, work::Tried};
 
 impl Runtime {
     /// Prepares an attempt; if its run does not want it, the job goes.

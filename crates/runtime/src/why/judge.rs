@@ -4,10 +4,8 @@ use riverrun_engine::{
     AwaitFor, Awaiting, Branches, Failure, InBranch, MemoRetry, Operation, Parked, RunState, Visit,
     Wait,
 };
-use riverrun_store::{
-    Error as StoreError, Gather, JobRecord, JobState, QueueRecord, Rate, RunRecord,
-};
-use riverrun_types::{Json, Millis, Name, RunId, VisitStatus, time::Iso};
+use riverrun_store::{Error as StoreError, JobRecord, JobState, QueueRecord, RunRecord};
+use riverrun_types::{Gather, Json, Millis, Name, Rate, RunId, VisitStatus, time::Iso};
 use serde_json::json;
 
 use super::{

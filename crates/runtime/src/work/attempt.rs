@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use riverrun_contract::{Cancellation, Invocation, OnFail, Policy, Process, schema_issues};
 use riverrun_engine::{Failure, code, retry};
 use riverrun_protocol::{CancelReason, Invoke, JobInput, Reply, ReplyItem, WorkError};
 use riverrun_store::{
@@ -14,13 +15,12 @@ use riverrun_types::{
 use serde_json::json;
 
 use super::{
-    Cancellation, Invocation, Process, Stop,
-    config::{OnFail, Policy},
+    Stop,
     host::{BatchHost, JobHost},
     record,
     request::KeptOptions,
 };
-use crate::{Runtime, schema_issues};
+use crate::Runtime;
 
 /// How long a handler that was told to stop may take before it is given up. Providers stop it by
 /// force earlier than that.

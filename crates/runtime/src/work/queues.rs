@@ -2,16 +2,14 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use riverrun_contract::{Process, check_new_queue_name};
 use riverrun_store::{
     Added, Change, Commit, Error as StoreError, JobFilter, JobRecord, JobState, NewQueued, Page,
     Purge, QueueRecord, Reason, Steer, Waits,
 };
 use riverrun_types::{Draft, Millis, Name, RunId, time::MAX_WAIT_MS};
 
-use super::{
-    JobRequest, KeptOptions, Process, QueueStats, attempt::to_job, config::check_new_queue_name,
-    process::Current, worker,
-};
+use super::{JobRequest, KeptOptions, QueueStats, attempt::to_job, process::Current, worker};
 use crate::{Error, Result, Runtime};
 
 /// Jobs removed or moved in one commit.

@@ -4,13 +4,12 @@
 use std::collections::HashMap;
 
 use parking_lot::Mutex;
+use riverrun_contract::operation_retry;
 use riverrun_engine::{Failure, Operation, retry};
 use riverrun_protocol::{JournalEntry, WorkError};
 use riverrun_types::{Json, Millis, Name, Retry};
 use serde::Deserialize;
 use serde_json::json;
-
-use super::config::operation_retry;
 
 /// The request `memo.failed`: a try of an operation has failed.
 #[derive(Deserialize)]

@@ -1,9 +1,7 @@
 //! Claiming jobs, keeping their leases, finding those that nobody keeps.
 
-use riverrun_store::{
-    ClaimJobs, ClaimedJob, ClaimedJobs, Error, JobBeats, JobLease, Rate, StalledJob,
-};
-use riverrun_types::{Json, Millis, Name, RunId};
+use riverrun_store::{ClaimJobs, ClaimedJob, ClaimedJobs, Error, JobBeats, JobLease, StalledJob};
+use riverrun_types::{Json, Millis, Name, Rate, RunId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{ACTIVE, DELAYED, FAILED, Queue, WAITING, batch, lanes, unique};

@@ -4,7 +4,8 @@ use std::{collections::HashMap, path::PathBuf, sync::Arc};
 
 use riverrun::Json;
 use riverrun_runtime::{Process, RunMode};
-use riverrun_store::QueueLimits;
+
+use riverrun_types::QueueLimits;
 
 use crate::failure::Failure;
 

@@ -2,14 +2,12 @@
 
 use std::time::Duration;
 
+use riverrun_contract::{OnFail, Policy, Process, WrittenRetry};
 use riverrun_types::Json;
 use serde::{Deserialize, Serialize};
 
 use super::JobOptions;
-use crate::{
-    steps::StepPlace,
-    work::{OnFail, Policy, Process, config::WrittenRetry},
-};
+use crate::steps::StepPlace;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]

@@ -1,7 +1,7 @@
 //! The rules that settings keep which can be read.
 
+use super::MAX_CLAIM;
 use super::{ConfigIssue, queue_name::check_new_queue_name, written::Written};
-use crate::work::worker::MAX_CLAIM;
 
 const MAX_CONCURRENCY: u32 = 65_536;
 /// The most jobs of a batch: those that one claim takes.

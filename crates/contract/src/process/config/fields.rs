@@ -89,7 +89,7 @@ impl Fields {
 }
 
 /// In plain words, and adds it to a message of the form "unknown field `a`, expected one of `b`, `c`".
-pub(crate) fn meant_within(message: &str) -> String {
+pub fn meant_within(message: &str) -> String {
     let words: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     match &words[..] {
         [word, known @ ..] if message.starts_with("unknown ") => {

@@ -44,7 +44,7 @@ pub enum OnFail {
     deny_unknown_fields,
     expecting = "{attempts, backoff, onFail, retriableErrors}"
 )]
-pub(crate) struct WrittenRetry {
+pub struct WrittenRetry {
     pub attempts: Option<u32>,
     pub backoff: Option<WrittenBackoff>,
     pub on_fail: Option<OnFail>,
@@ -68,7 +68,7 @@ impl WrittenRetry {
     deny_unknown_fields,
     expecting = "{type, delayMs, maxDelayMs, jitter}"
 )]
-pub(crate) struct WrittenBackoff {
+pub struct WrittenBackoff {
     #[serde(rename = "type", default)]
     kind: BackoffKind,
     #[serde(alias = "delay")]
@@ -141,7 +141,7 @@ impl Policy {
     }
 
     /// How attempts are tried again: without end where nothing fails for good.
-    pub(crate) fn retry_for_ever_if_said(&self) -> Retry {
+    pub fn retry_for_ever_if_said(&self) -> Retry {
         let mut retry = self.retry.clone();
         if self.on_fail == OnFail::Retry {
             retry.max_attempts = u32::MAX;
@@ -150,7 +150,7 @@ impl Policy {
     }
 
     /// Takes over what somebody says in particular.
-    pub(crate) fn amend(&mut self, said: &WrittenRetry) {
+    pub fn amend(&mut self, said: &WrittenRetry) {
         if let Some(attempts) = said.attempts {
             self.retry.max_attempts = attempts.max(1);
         }
@@ -175,7 +175,7 @@ impl Policy {
 
 /// How an operation of a handler's code is tried again: as a process is, amended by what the code
 /// says itself, which is `{attempts, backoff, retriableErrors}`, a number of attempts, or false.
-pub(crate) fn operation_retry(process: &Retry, said: Option<&Json>) -> Result<Retry, WorkError> {
+pub fn operation_retry(process: &Retry, said: Option<&Json>) -> Result<Retry, WorkError> {
     let Some(said) = said.filter(|said| !said.is_null()) else {
         return Ok(process.clone());
     };
