@@ -109,16 +109,24 @@ impl Stubborn for Hosted {
         self.options.cancel_grace
     }
 
-    async fn give_up(self, opened: Opened) {
+    async fn give_up(self, opened: Opened) -> Option<WorkError> {
         let runner = &self.child.link.name;
         self.child.retire();
+        if self.child.is_stopped() {
+            let error = self.child.stopped();
+            self.child.condemn(error.clone());
+            self.child.gone.cancelled().await;
+            return Some(error);
+        }
         let others = self.child.link.running().saturating_sub(1);
         if others > 0 && self.child.is_alive(self.options.probe).await {
             tracing::warn!(runner, others, "a handler ignores that it was cancelled");
-            return drop(opened);
+            drop(opened);
+            return None;
         }
         // Its own attempt has ended by its timeout; this is what its neighbours are told.
         self.child.condemn(spared::hung(runner, &self.process));
         self.child.gone.cancelled().await;
+        None
     }
 }
