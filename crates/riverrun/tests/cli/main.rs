@@ -13,6 +13,7 @@ mod flows;
 mod fuzz;
 mod inputs;
 mod local;
+mod losses;
 mod poison;
 mod queues;
 mod run;
