@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{PATIENCE, Project, Server};
 
@@ -34,13 +34,12 @@ fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
 
 /// A job that has one attempt.
 fn add(server: &Server<'_>, queue: &str, timeout_ms: u64) -> String {
-    let body = format!(
-        r#"{{"data": null, "options": {{"attempts": 1, "timeoutMs": {timeout_ms}}}}}"#
-    );
+    let body =
+        format!(r#"{{"data": null, "options": {{"attempts": 1, "timeoutMs": {timeout_ms}}}}}"#);
     let (status, added) = server.ask("POST", &format!("/api/queue/{queue}/jobs"), &body);
     assert_eq!(status, 201, "{added}");
     let added: Value = serde_json::from_str(&added).unwrap();
-    added["jobId"].as_str().unwrap().to_owned()
+    added["jobs"][0]["jobId"].as_str().unwrap().to_owned()
 }
 
 fn ended(server: &Server<'_>, id: &str) -> Value {
@@ -62,27 +61,38 @@ fn runner(project: &Project, nth: usize) -> String {
 }
 
 fn signal(pid: &str, signal: &str) {
-    let sent = std::process::Command::new("kill").args([signal, pid]);
-    assert!({ sent }.status().unwrap().success());
+    let sent = std::process::Command::new("kill")
+        .args([signal, pid])
+        .status();
+    assert!(sent.unwrap().success());
 }
 
 #[test]
 fn a_runner_that_others_kill_costs_its_job_no_attempt() {
-    for (file, text) in [("hold.mjs", NODE), ("hold.py", PYTHON)] {
+    // Python runners ignore SIGINT.
+    let python: &[&str] = &["-KILL", "-TERM", "-HUP"];
+    let node: &[&str] = &["-KILL", "-TERM", "-INT", "-HUP"];
+    for (file, text, signals) in [("hold.mjs", NODE, node), ("hold.py", PYTHON, python)] {
         let project = Project::new();
         project.write(&format!("processes/{file}"), text);
         let server = project.start(&SERVE);
         let job = add(&server, "hold", 120_000);
-        let signals = ["-KILL", "-TERM", "-INT", "-HUP"];
         for (nth, name) in signals.iter().enumerate() {
             signal(&runner(&project, nth), name);
         }
         runner(&project, signals.len());
         project.write("go", "");
         let done = ended(&server, &job);
-        assert_eq!((&done["state"], &done["result"]), (&"completed".into(), &5.into()), "{file}: {done:#}");
+        assert_eq!(
+            (&done["state"], &done["result"]),
+            (&json!("completed"), &json!(signals.len() + 1)),
+            "{file}: {done:#}"
+        );
         let said = server.ok(&["jobs", "logs", &job]);
-        assert!(said.contains("WORKER_LOST") && said.contains("SIGHUP"), "{said}");
+        assert!(
+            said.contains("WORKER_LOST") && said.contains("SIGHUP"),
+            "{said}"
+        );
     }
 }
 
@@ -90,7 +100,14 @@ fn a_runner_that_others_kill_costs_its_job_no_attempt() {
 fn a_runner_that_crashes_costs_its_job_an_attempt() {
     let project = Project::new();
     project.write("processes/hold.py", PYTHON);
-    project.write("processes/leave.mjs", "export default () => process.exit(3)\n");
+    project.write(
+        "processes/leave.mjs",
+        "export default () => process.exit(3)\n",
+    );
+    project.write(
+        "processes/passes-on.mjs",
+        "export default () => { throw Object.assign(new Error('of a call'), { code: 'WORKER_LOST' }) }\n",
+    );
     let server = project.start(&SERVE);
     for (nth, name) in ["-SEGV", "-ABRT"].iter().enumerate() {
         let job = add(&server, "hold", 120_000);
@@ -101,6 +118,12 @@ fn a_runner_that_crashes_costs_its_job_an_attempt() {
     }
     let failed = ended(&server, &add(&server, "leave", 120_000));
     assert_eq!(failed["error"]["code"], "RUNNER_DIED", "{failed:#}");
+    // The error of somebody else's loss is the handler's own.
+    let failed = ended(&server, &add(&server, "passes-on", 120_000));
+    assert_eq!(
+        (&failed["state"], &failed["attempt"]),
+        (&json!("failed"), &json!(1))
+    );
 }
 
 /// A process that a signal has stopped is not slow, and one that computes without end is.
@@ -114,9 +137,20 @@ fn a_frozen_runner_costs_its_job_no_attempt_and_a_busy_one_does() {
     signal(&runner(&project, 0), "-STOP");
     project.write("go", "");
     let done = ended(&server, &job);
-    assert_eq!((&done["state"], &done["result"]), (&"completed".into(), &2.into()), "{done:#}");
+    assert_eq!(
+        (&done["state"], &done["result"]),
+        (&json!("completed"), &json!(2)),
+        "{done:#}"
+    );
     let said = server.ok(&["jobs", "logs", &job]);
-    assert!(said.contains("WORKER_LOST") && !said.contains("TIMEOUT"), "{said}");
+    assert!(
+        said.contains("WORKER_LOST") && !said.contains("TIMEOUT"),
+        "{said}"
+    );
     let slow = ended(&server, &add(&server, "spin", 500));
-    assert_eq!((&slow["error"]["code"], &slow["attempt"]), (&"TIMEOUT".into(), &1.into()), "{slow:#}");
+    assert_eq!(
+        (&slow["error"]["code"], &slow["attempt"]),
+        (&json!("TIMEOUT"), &json!(1)),
+        "{slow:#}"
+    );
 }
