@@ -74,7 +74,8 @@ async fn an_event_that_came_before_the_code_waits_is_given_once() {
     let two = answers(json!({"emits": [1, 2], "waits": 3})).await;
     assert_eq!(two, json!([1, 2, "AWAIT_TIMEOUT"]));
     for records in [true, false] {
-        let emits = |lookback: &str| json!({"emits": [1], "lookback": lookback, "records": records});
+        let emits =
+            |lookback: &str| json!({"emits": [1], "lookback": lookback, "records": records});
         assert_eq!(answers(emits("none")).await, json!(["AWAIT_TIMEOUT"]));
         assert_eq!(answers(emits("run")).await, json!([1]));
     }
