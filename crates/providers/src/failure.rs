@@ -70,7 +70,15 @@ pub(crate) fn lost(message: String) -> WorkError {
 }
 
 pub(crate) fn is_loss(error: &WorkError) -> bool {
-    error.code == "WORKER_LOST"
+    error.code == "WORKER_LOST" && error.retriable.is_none()
+}
+
+/// An error that a handler threw. It may have been that of a loss elsewhere, such as of a call.
+pub(crate) fn thrown(mut error: WorkError) -> WorkError {
+    if is_loss(&error) {
+        error.retriable = Some(true);
+    }
+    error
 }
 
 /// How an invocation ends whose runner ended by itself. A signal that only others send (a deploy,

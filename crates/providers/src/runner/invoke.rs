@@ -8,7 +8,10 @@ use riverrun_runtime::{Invocation, Provider};
 use serde::Serialize;
 
 use super::{RunnerOptions, child::Child, pool::Pool, spared};
-use crate::link::{Opened, Run, Stubborn};
+use crate::{
+    failure,
+    link::{Opened, Run, Stubborn},
+};
 
 /// Runs the invocations of one process in the pool of its language.
 pub(super) struct RunnerProvider {
@@ -71,11 +74,14 @@ impl Provider for RunnerProvider {
                     let death = ended.as_ref().err().and_then(|error| child.end_of(error));
                     if apart.is_some() {
                         spared.tried(&invocation.invoke, death.is_some());
-                        return ended;
+                        return match death {
+                            Some(_) => ended,
+                            None => ended.map_err(failure::thrown),
+                        };
                     }
                     return ended.map_err(|error| match death {
                         Some(end) => spared.died(&invocation.invoke, &child.link.name, end),
-                        None => spared.judge(&invocation.invoke, error),
+                        None => spared.judge(&invocation.invoke, failure::thrown(error)),
                     });
                 }
             }

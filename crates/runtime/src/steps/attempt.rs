@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use riverrun_engine::{AwaitFor, Awaiting, Failure, Input, Outcome, Parked, VisitKey, code, retry};
+use riverrun_engine::{AwaitFor, Awaiting, Failure, Input, Outcome, Parked, VisitKey, retry};
 use riverrun_protocol::{CancelReason, Reply, Suspended, WorkError};
 use riverrun_store::{
     AwaitState, Awaited, Change, ClaimedJob, Commit, Error as StoreError, NewAwait, Settle, Settled,
@@ -22,7 +22,7 @@ use crate::{
     Compiled, Error, Runtime,
     work::{
         Cancellation, Invocation, KeptOptions, Process, Stop, checked, failure_of as failure,
-        silent, to_job, waiting_event,
+        is_loss, silent, to_job, waiting_event,
     },
 };
 
@@ -141,7 +141,7 @@ impl Runtime {
         let mut suspended = None;
         let outcome = match outcome {
             // The next attempt tells the run that this one was lost.
-            Err(error) if error.code == code::WORKER_LOST => {
+            Err(error) if is_loss(&error) => {
                 let error = Json::of(&error);
                 let lost = Settled::Lost { error };
                 return Box::pin(self.settle_alone(job, lost, false)).await;
