@@ -262,6 +262,7 @@ macro_rules! with_checks {
                 lookback {
                     a_look_back_finds_the_earliest,
                     a_look_back_passes_over_what_was_given,
+                    a_look_back_passes_over_all_before_a_time_that_was_given,
                     a_look_back_sees_its_own_commit_and_tenant,
                     a_filter_that_looks_back_is_given_its_events,
                     a_filter_looks_back_on_all_however_many,

@@ -14,7 +14,7 @@ import {
   processesOf,
   redactor,
   valueText
-} from "./shared/7F5WWH2E.js";
+} from "./shared/56EH6SVP.js";
 import {
   CancelledError,
   RiverrunError,

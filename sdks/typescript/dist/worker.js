@@ -2,7 +2,7 @@ import {
   Invocations,
   Session,
   processesOf
-} from "./shared/7F5WWH2E.js";
+} from "./shared/56EH6SVP.js";
 import {
   RiverrunError,
   isObject,

@@ -14,6 +14,7 @@ mod fuzz;
 mod inputs;
 mod layers;
 mod local;
+mod losses;
 mod poison;
 mod queues;
 mod run;

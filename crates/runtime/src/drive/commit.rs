@@ -187,8 +187,7 @@ impl Driver {
             }
         }
         commit.changes.extend(orders);
-        commit.changes.extend(self.new_awaits());
-        commit.changes.extend(self.signals.iter().cloned());
+        commit.changes.extend(self.awaits_and_signals());
         let stream = StreamName::flow(&self.run);
         let told = Told {
             stream: &stream,

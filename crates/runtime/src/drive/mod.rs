@@ -56,8 +56,8 @@ pub(crate) struct Driver {
     outcomes: Vec<Input>,
     /// Attempts with effects that begin once the commit that says so is durable.
     pub(crate) ready: Vec<(VisitKey, u32)>,
-    /// What visits wait for since the last commit.
-    pub(crate) awaits: Vec<NewAwait>,
+    /// What visits wait for since the last commit, each with the number of `signals` before it.
+    pub(crate) awaits: Vec<(usize, NewAwait)>,
     /// What the commit tells those who wait for events.
     pub(crate) signals: Vec<Change>,
     /// How often doors were opened whose steps wait for more, as far as this driver has seen.

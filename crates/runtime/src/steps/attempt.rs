@@ -2,8 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use riverrun_contract::{Cancellation, Invocation, Process};
-use riverrun_engine::{AwaitFor, Awaiting, Failure, Input, Outcome, Parked, VisitKey, code, retry};
+use riverrun_engine::{AwaitFor, Awaiting, Failure, Input, Outcome, Parked, VisitKey, retry};
 use riverrun_protocol::{CancelReason, Reply, Suspended, WorkError};
 use riverrun_store::{
     AwaitState, Awaited, Change, ClaimedJob, Commit, Error as StoreError, NewAwait, Settle, Settled,
@@ -21,7 +20,10 @@ use super::{
 };
 use crate::{
     Compiled, Error, Runtime,
-    work::{KeptOptions, Stop, checked, failure_of as failure, silent, to_job, waiting_event},
+    work::{
+        Cancellation, Invocation, KeptOptions, Process, Stop, checked, failure_of as failure,
+        is_loss, silent, to_job, waiting_event,
+    },
 };
 
 /// An attempt under way.
@@ -139,7 +141,7 @@ impl Runtime {
         let mut suspended = None;
         let outcome = match outcome {
             // The next attempt tells the run that this one was lost.
-            Err(error) if error.code == code::WORKER_LOST => {
+            Err(error) if is_loss(&error) => {
                 let error = Json::of(&error);
                 let lost = Settled::Lost { error };
                 return Box::pin(self.settle_alone(job, lost, false)).await;

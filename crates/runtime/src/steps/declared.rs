@@ -23,7 +23,7 @@ impl Driver {
                         visit: key,
                         awaiting,
                     });
-                    self.awaits.push(new);
+                    self.awaits.push((self.signals.len(), new));
                 }
                 Err(message) => {
                     let failure = Failure::new("INPUT_ERROR", message).permanent();

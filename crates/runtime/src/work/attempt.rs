@@ -138,9 +138,7 @@ impl Runtime {
         let ended = tokio::time::timeout(GIVE_UP, &mut running).await;
         match (ended, reason) {
             // Its worker was gone before its time was over: that is why it took so long.
-            (Ok(Err(error)), CancelReason::Timeout) if error.code == code::WORKER_LOST => {
-                Err(error)
-            }
+            (Ok(Err(error)), CancelReason::Timeout) if is_loss(&error) => Err(error),
             // An attempt that was too slow has failed, whatever it still brings.
             (_, CancelReason::Timeout) => {
                 let message = format!("the handler took longer than {} ms", timeout.as_millis());
@@ -191,7 +189,7 @@ impl Runtime {
             {
                 Settled::Released
             }
-            Err(error) if error.code == code::WORKER_LOST => lost(&held.job, &error),
+            Err(error) if is_loss(&error) => lost(&held.job, &error),
             Err(error) => decide(&held.policy, &error, &held.job, now),
         };
         self.job_stats().settled(queue, &decided, now - started);
@@ -421,6 +419,13 @@ pub(crate) fn checked(
 pub(crate) fn silent() -> WorkError {
     let message = "the worker gave no sign of life: it died, hangs or lost its connection";
     WorkError::new(code::WORKER_LOST, message)
+}
+
+/// Whether a provider says that the handler's worker was lost. A handler that throws the error of a
+/// loss, such as that of its call, has failed: providers and records say of it whether it is
+/// retriable.
+pub(crate) fn is_loss(error: &WorkError) -> bool {
+    error.code == code::WORKER_LOST && error.retriable.is_none()
 }
 
 /// A loss is not a failure: the job is tried again at once, and its retry policy does not count it.
