@@ -13,7 +13,7 @@ use utoipa::IntoParams;
 use crate::{
     app::Api,
     errors::ApiError,
-    extract::{Body, JobPath, Query, RunPath, flag_or_none, page_limit, tags},
+    extract::{Body, JobPath, Query, RunPath, flag_or_none, job_id, page_limit, tags},
     page::{Items, default_limit},
     queues::{self, QueueJobsQuery, ShownJob, now_ms, states},
     reply::{Answer, ok},
@@ -277,6 +277,31 @@ pub(crate) async fn change_job(
         (status = 404, description = "JOB_NOT_FOUND", body = schemas::Failure),
         (status = 409, description = "JOB_STATE, or JOB_OF_RUN: cancel the run", body = schemas::Failure)))]
 pub(crate) async fn remove_job(State(api): State<Api>, JobPath(id): JobPath) -> Answer {
+    api.runtime().steer(&id, Steer::Remove).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct RemoveQuery {
+    /// The job's id, or `latest`.
+    id: String,
+}
+
+/// Remove a job whose id cannot be part of a path
+///
+/// The same as DELETE /api/jobs/{id}, for jobs that an earlier version stored under the id `.` or `..`.
+#[utoipa::path(delete, path = "/api/jobs", tag = "jobs", params(RemoveQuery),
+    responses(
+        (status = 204, description = "Removed"),
+        (status = 404, description = "JOB_NOT_FOUND", body = schemas::Failure),
+        (status = 409, description = "JOB_STATE, or JOB_OF_RUN: cancel the run", body = schemas::Failure)))]
+pub(crate) async fn remove_job_by_id(
+    State(api): State<Api>,
+    Query(query): Query<RemoveQuery>,
+) -> Answer {
+    let id = job_id(&api, &query.id).await?;
     api.runtime().steer(&id, Steer::Remove).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }

@@ -166,7 +166,7 @@ const ROUTES: &[fn() -> UtoipaMethodRouter<Api>] = &[
     || routes!(executions::get_execution),
     || routes!(executions::execution_events),
     || routes!(executions::execution_jobs),
-    || routes!(jobs::list_jobs),
+    || routes!(jobs::list_jobs, jobs::remove_job_by_id),
     || routes!(jobs::get_job, jobs::change_job, jobs::remove_job),
     || routes!(jobs::retry_job),
     || routes!(jobs::cancel_job),

@@ -186,10 +186,10 @@ var Peer = class {
     else this.#listener.onRequest(message.id, message.method, params2);
   }
   request(method, params2) {
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve2, reject) => {
       const id = ++this.#lastId;
       this.#sendLine(method, JSON.stringify({ id, method, params: params2 }));
-      this.#pending.set(id, { resolve, reject });
+      this.#pending.set(id, { resolve: resolve2, reject });
     });
   }
   notify(method, params2) {
@@ -822,11 +822,11 @@ function bounded(doing, attempt, signal, work) {
   });
 }
 function pause(ms, signal) {
-  return new Promise((resolve) => {
+  return new Promise((resolve2) => {
     const go = () => {
       clearTimeout(timer);
       signal.removeEventListener("abort", go);
-      resolve();
+      resolve2();
     };
     const timer = setTimeout(go, ms);
     if (signal.aborted) go();
@@ -1003,7 +1003,7 @@ var StepExecution = class {
   async #judgeHeld() {
     for (let asked = -1; asked !== this.#journal.asked; ) {
       asked = this.#journal.asked;
-      await new Promise((resolve) => setTimeout(resolve, graceMs));
+      await new Promise((resolve2) => setTimeout(resolve2, graceMs));
       while (this.#held.length && this.#inFlight.size > this.#held.length) await Promise.race(this.#inFlight);
       if (!this.#held.length) return;
     }
@@ -1121,17 +1121,17 @@ var StepExecution = class {
   async #quiet() {
     do {
       await Promise.all(this.#inFlight);
-      await new Promise((resolve) => setImmediate(resolve));
+      await new Promise((resolve2) => setImmediate(resolve2));
     } while (this.#inFlight.size);
   }
   /** `release` ends the watch over work that goes on in a later execution. */
   #track(begin) {
     let over = () => {
     };
-    const watched = new Promise((resolve) => {
+    const watched = new Promise((resolve2) => {
       over = () => {
         this.#inFlight.delete(watched);
-        resolve();
+        resolve2();
       };
     });
     this.#inFlight.add(watched);
@@ -1266,7 +1266,7 @@ async function retrying(options2, attempt) {
   }
 }
 function pause2(ms) {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+  return new Promise((resolve2) => setTimeout(resolve2, ms));
 }
 
 // src/ctx/invocation.ts
@@ -1658,7 +1658,7 @@ function isThenable(value) {
 
 // src/runner/modules.ts
 import { extname } from "node:path";
-import { pathToFileURL as pathToFileURL2 } from "node:url";
+import { fileURLToPath as fileURLToPath2, pathToFileURL as pathToFileURL2 } from "node:url";
 
 // src/ctx/redact.ts
 var secrets = ["password", "passwd", "passphrase", "secret", "token", "authorization", "apikey", "privatekey", "cookie", "credentials"];
@@ -1830,16 +1830,50 @@ function invalid2(file, path2, problem) {
   return new RiverrunError("MODULE_CONFIG", `${path2} in ${file} ${problem}`, { retriable: false, details: { path: path2 } });
 }
 
+// src/runner/missing.ts
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+var imported = /^Cannot find (?:module|package) '(.+?)' imported from (.+)$/m;
+var required = /^Cannot find module '(.+?)'\nRequire stack:\n- (.+)$/m;
+var specifiers = /\b(?:from|import|require)\s*\(?\s*(['"`])([^'"`]+)\1/g;
+function importPlace(thrown) {
+  const { code, message = "" } = thrown ?? {};
+  if (code !== "ERR_MODULE_NOT_FOUND" && code !== "MODULE_NOT_FOUND") return void 0;
+  const [, missing, parent] = imported.exec(message) ?? required.exec(message) ?? [];
+  if (!missing || !parent) return void 0;
+  const file = parent.startsWith("file:") ? fileURLToPath(parent) : parent;
+  const means = (name) => name === missing || name.startsWith(`${missing}/`) || resolve(dirname(file), name) === missing;
+  for (const [at, line] of linesOf(file).entries()) {
+    for (const found of line.matchAll(specifiers)) {
+      const [text2, , name] = found;
+      if (!means(name)) continue;
+      const column = found.index + text2.length - name.length - 1;
+      const marks = " ".repeat(column - 1) + "^".repeat(name.length + 2);
+      return { file, line: at + 1, column, shown: line.length > 200 ? "" : `${line}
+${marks}` };
+    }
+  }
+  return void 0;
+}
+function linesOf(file) {
+  try {
+    return readFileSync(file, "utf8").split("\n");
+  } catch {
+    return [];
+  }
+}
+
 // src/runner/syntax.ts
 import { execFile } from "node:child_process";
 var patienceMs = 5e3;
 async function syntaxPlace(error, file) {
   const own = placeIn(error.stack ?? "");
   if (own || !/\.[cm]?js$/.test(file)) return own;
-  const said = await new Promise((resolve) => {
+  const said = await new Promise((resolve2) => {
     const options2 = { timeout: patienceMs, maxBuffer: 1024 * 1024 };
     const flags = ["--experimental-vm-modules", "--no-warnings", "--input-type=commonjs"];
-    execFile(process.execPath, [...flags, "-e", parse2, file], options2, (_, __, stderr) => resolve(stderr));
+    execFile(process.execPath, [...flags, "-e", parse2, file], options2, (_, __, stderr) => resolve2(stderr));
   });
   return placeIn(said);
 }
@@ -1958,10 +1992,11 @@ function withoutWrapper(module) {
   return { ...module, ...inner };
 }
 async function loadError(thrown, file) {
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const said = thrown instanceof Error ? thrown.message : String(thrown);
+  const message = said.replace(/\nRequire stack:\n[^]*/, "");
   if (thrown?.code === "MODULE_TS") return withoutStack(new RiverrunError("MODULE_TS", message, { retriable: false }));
   const isSyntax = isParseError(thrown);
-  const place = isSyntax ? await syntaxPlace(thrown, file) : void 0;
+  const place = isSyntax ? await syntaxPlace(thrown, file) : importPlace(thrown);
   const where = place ? [place.file, place.line, ...place.column ? [place.column] : []].join(":") : file;
   const told4 = message.includes(where) ? message : `${where}: ${message}`;
   const error = new RiverrunError(isSyntax ? "MODULE_SYNTAX" : "MODULE_ERROR", told4, { retriable: false });
@@ -1976,8 +2011,9 @@ function ownFrames(thrown, file) {
   return own.includes(file) ? own : `${file}
 ${own}`;
 }
+var runnerFolder = new URL(".", import.meta.url);
 function isForeign(line) {
-  return /^\s+at /.test(line) && (line.includes("node:") || line.includes(import.meta.url));
+  return /^\s+at /.test(line) && ["node:", runnerFolder.href, fileURLToPath2(runnerFolder)].some((part2) => line.includes(part2));
 }
 function withoutStack(error) {
   error.stack = void 0;
@@ -2421,7 +2457,7 @@ function overNode(base) {
   agents.set(protocol, agent);
   const server = { agent, hostname: hostname2.replace(/^\[|\]$/g, ""), ...port && { port } };
   const prefix = pathname.replace(/\/+$/, "");
-  return ({ method, path: path2, headers, body, signal, timeoutMs }) => new Promise((resolve, reject) => {
+  return ({ method, path: path2, headers, body, signal, timeoutMs }) => new Promise((resolve2, reject) => {
     if (signal?.aborted) return reject(signal.reason);
     const request = http.request({ ...server, method, path: prefix + path2, headers });
     const timer = setTimeout(() => fail(new TookTooLong()), timeoutMs);
@@ -2444,7 +2480,7 @@ function overNode(base) {
       response.on("error", fail);
       response.on("end", () => {
         finish();
-        resolve({ status: response.statusCode ?? 0, statusText: response.statusMessage ?? "", text: text2 });
+        resolve2({ status: response.statusCode ?? 0, statusText: response.statusMessage ?? "", text: text2 });
       });
     });
     request.end(body);
@@ -2631,8 +2667,8 @@ var Line = class {
     this.#onEmpty = onEmpty;
   }
   add(json4) {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ json: json4, resolve, reject });
+    return new Promise((resolve2, reject) => {
+      this.#waiting.push({ json: json4, resolve: resolve2, reject });
       this.#goSoon();
     });
   }
@@ -2844,14 +2880,14 @@ function isPassing(error) {
   return !(error instanceof RiverrunError) || error.code === "UNREACHABLE";
 }
 function wait(ms, signal) {
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve2, reject) => {
     const stop2 = () => {
       clearTimeout(timer);
       reject(signal?.reason);
     };
     const timer = setTimeout(() => {
       signal?.removeEventListener("abort", stop2);
-      resolve();
+      resolve2();
     }, ms);
     if (signal?.aborted) stop2();
     else signal?.addEventListener("abort", stop2, { once: true });
@@ -3379,14 +3415,14 @@ var FakeClock = class {
     const set = (callback, ms, ...args) => this.#add(callback, ms, args);
     return Object.assign(set, { [promisify.custom]: this.#sleep });
   }
-  #sleep = (ms, value, { signal } = {}) => new Promise((resolve, reject) => {
+  #sleep = (ms, value, { signal } = {}) => new Promise((resolve2, reject) => {
     const stop2 = () => {
       this.#clear(timer);
       reject(new DOMException("The operation was aborted", "AbortError"));
     };
     const timer = this.#add(() => {
       signal?.removeEventListener("abort", stop2);
-      resolve(value);
+      resolve2(value);
     }, ms);
     if (signal?.aborted) stop2();
     else signal?.addEventListener("abort", stop2, { once: true });
@@ -3422,7 +3458,7 @@ function fakeClock(now) {
   return new FakeClock(now).install();
 }
 async function breathe() {
-  for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => real.setImmediate(resolve));
+  for (let turn = 0; turn < 2; turn++) await new Promise((resolve2) => real.setImmediate(resolve2));
 }
 
 // src/testing/emitted.ts
@@ -4140,10 +4176,10 @@ var Session = class {
     if (next) this.#ask(...next);
   }
   request(method, params2) {
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve2, reject) => {
       const id = ++this.#lastId;
       const line = this.#checked(method, JSON.stringify({ id, method, params: params2 }));
-      const question = { line, resolve, reject };
+      const question = { line, resolve: resolve2, reject };
       if (this.#open.size < mostOpen) this.#ask(id, question);
       else this.#waiting.push([id, question]);
     });
@@ -4358,12 +4394,12 @@ async function play(request, processes, clock, options2) {
       if (isOver || changes !== before) continue;
       const timer = invocations.running.size || asks ? clock.nextTimerMs() : void 0;
       if (timer === void 0 || recorder.open > 0) {
-        await new Promise((resolve) => wake = resolve);
+        await new Promise((resolve2) => wake = resolve2);
         continue;
       }
       if (timer > clock.now) {
-        const error = await new Promise((resolve) => {
-          slept = resolve;
+        const error = await new Promise((resolve2) => {
+          slept = resolve2;
           engine.send(JSON.stringify({ kit: "sleep", untilMs: timer }));
         });
         if (error !== void 0) return;
@@ -4372,8 +4408,8 @@ async function play(request, processes, clock, options2) {
     }
   };
   try {
-    const playing = new Promise((resolve, reject) => {
-      engine.listen({ hear: (message) => hear(message, { resolve, reject }), gone: reject });
+    const playing = new Promise((resolve2, reject) => {
+      engine.listen({ hear: (message) => hear(message, { resolve: resolve2, reject }), gone: reject });
       engine.send(JSON.stringify({ kit: "play", ...request }));
     });
     void passTime();
@@ -4499,7 +4535,7 @@ async function answersOf(triggers, trigger, count) {
 }
 var realImmediate = globalThis.setImmediate;
 async function breathe2() {
-  for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => realImmediate(resolve));
+  for (let turn = 0; turn < 2; turn++) await new Promise((resolve2) => realImmediate(resolve2));
 }
 
 // src/testing/flow.ts

@@ -12,7 +12,7 @@ mod tests;
 
 use std::sync::OnceLock;
 
-use riverrun_types::{Millis, Path};
+use riverrun_types::{Millis, Path, RunId};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -212,6 +212,10 @@ impl Check<'_> {
     }
 
     fn flow(&mut self, definition: &Value) {
+        if self.flow == RunId::LATEST {
+            let message = "\"latest\" is reserved for the newest run or job: choose another id";
+            self.error("id", "reserved", message);
+        }
         for field in ["inputSchema", "stateSchema"] {
             if let Some(Err(error)) = definition.get(field).map(Schema::compile) {
                 self.error(field, error.rule(), error.to_string());

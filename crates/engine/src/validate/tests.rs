@@ -169,6 +169,15 @@ fn a_type_may_name_a_process() {
 }
 
 #[test]
+fn a_flow_is_not_called_latest() {
+    check(
+        json!({"id": "latest", "version": "1.0.0", "initialStepId": "a", "steps": {
+            "a": {"type": "set", "config": {"value": 1}, "outputKey": "x"}}}),
+        &[("id", "reserved")],
+    );
+}
+
+#[test]
 fn every_issue_is_found_at_once() {
     check(
         json!({"id": "bad id", "version": "1", "initialStepId": "nowhere", "extra": 1, "result": "a..b", "steps": {

@@ -65,12 +65,13 @@ impl Check {
     fn of(name: &'static str, failure: &Failure) -> Self {
         let found = std::iter::once(&failure.message).chain(&failure.notes);
         let found: Vec<&str> = found.map(String::as_str).collect();
-        let next = failure.next.first().cloned();
-        Self::bad(
+        let remedy = || riverrun_api::errors::find(&failure.code).map(|code| code.remedy.to_owned());
+        Self {
             name,
-            found.join("; "),
-            next.unwrap_or_else(|| "riverrun help".to_owned()),
-        )
+            ok: false,
+            found: found.join("; "),
+            next: failure.next.first().cloned().or_else(remedy),
+        }
     }
 }
 

@@ -1,6 +1,8 @@
 //! `riverrun jobs retry|cancel|promote|rm`.
 
 use clap::Args;
+use reqwest::Method;
+use riverrun_types::id::is_dot_segment;
 use serde_json::{Value, json};
 
 use crate::{
@@ -39,7 +41,12 @@ impl Act {
         let client = global.client()?;
         each(global, &self.ids, async |id| {
             let id = client.job_id(id).await?;
-            client.delete(&["api", "jobs", &id]).await?;
+            // URL libraries resolve these two in a path, whatever their encoding.
+            let (path, query) = match is_dot_segment(&id) {
+                true => (vec!["api", "jobs"], vec![("id", id.clone())]),
+                false => (vec!["api", "jobs", id.as_str()], Vec::new()),
+            };
+            client.ask(Method::DELETE, &path, &query, None).await?;
             Ok(Done {
                 line: format!("{id} removed"),
                 document: json!({"jobId": id, "removed": true}).to_string(),

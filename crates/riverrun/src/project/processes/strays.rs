@@ -41,6 +41,10 @@ pub fn strays(project: &Path, others: Vec<PathBuf>, processes: &[ProcessFile]) -
         let shown = shown(&path, project);
         let warning = match unread(&path, processes, project) {
             Some(why) => format!("{shown} has settings that nobody reads: {why}"),
+            None if is_jsx(&path) => format!(
+                "{shown} is not loaded: files with JSX are not supported; rename it to .ts or .js if \
+                 it has no JSX, or begin its name with _ if it is no process"
+            ),
             None if is_script(&path) => format!(
                 "{shown} is a script that may not be executed, so it is no process; try: chmod +x {shown}"
             ),
@@ -57,6 +61,13 @@ pub fn no_handler(path: &Path, project: &Path) -> String {
         "{} has no handler, so it is no process; export one, or begin its name with _",
         shown(path, project)
     )
+}
+
+fn is_jsx(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let name = name.unwrap_or_default();
+    let is_test = name.contains(".test.") || name.contains(".spec.");
+    !is_test && (name.ends_with(".tsx") || name.ends_with(".jsx"))
 }
 
 /// Its first line names its interpreter.
