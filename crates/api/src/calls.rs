@@ -12,6 +12,7 @@ use riverrun_protocol::{CancelReason, Frame, FrameParams, WorkError};
 use riverrun_runtime::{CallRequest, Cancellation, ProcessConfig};
 use riverrun_types::{
     Json, Name, RunId,
+    flow::canonical_retry,
     time::{Iso, MAX_WAIT_MS},
 };
 use serde::{Deserialize, Serialize};
@@ -267,16 +268,28 @@ struct ShownProcess<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    config: Option<&'a Json>,
+    config: Option<Json>,
     /// Of one whose file does not load.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a WorkError>,
 }
 
+/// A configuration with its retry policy in the canonical form.
+fn shown_config(raw: &Json) -> Json {
+    if raw.get("retryPolicy").is_none() {
+        return raw.clone();
+    }
+    let mut config = raw.value();
+    if let Some(settings) = config.as_object_mut() {
+        canonical_retry(settings);
+    }
+    Json::of(&config)
+}
+
 /// List processes
 ///
-/// What this server can run: queue workers and callables, with their configs. What it cannot run,
-/// because its file does not load, has an error; an earlier version of it may go on.
+/// The processes that this server can run, with their configurations. A process whose file does not
+/// load has an `error`; an earlier version of it may still run.
 #[utoipa::path(get, path = "/api/processes", tag = "calls",
     responses((status = 200, description = "The processes, by id", body = schemas::ProcessList)))]
 pub(crate) async fn list_processes(State(api): State<Api>) -> Answer {
@@ -308,7 +321,7 @@ pub(crate) async fn list_processes(State(api): State<Api>) -> Answer {
             queue: (*run_mode != riverrun_runtime::RunMode::Call).then_some(queue),
             language: process.source.language.as_deref(),
             file: process.source.file.as_deref(),
-            config: Some(raw),
+            config: Some(shown_config(raw)),
             error: error(&process.id).map(|broken| &broken.error),
         }
     });

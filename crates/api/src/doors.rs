@@ -49,7 +49,7 @@ pub(crate) struct Opened {
     responses(
         (status = 200, description = "On disk: the step goes on", body = Opened),
         (status = 201, description = "It is a trigger's: a run was started", body = schemas::StartedRun),
-        (status = 401, description = "BAD_SIGNATURE", body = schemas::Failure),
+        (status = 401, description = "SIGNATURE_INVALID", body = schemas::Failure),
         (status = 404, description = "AWAIT_NOT_FOUND: neither a step nor a trigger has it", body = schemas::Failure),
         (status = 409, description = "AWAIT_USED", body = schemas::Failure),
         (status = 410, description = "AWAIT_EXPIRED, or AWAIT_CLOSED: nobody waits for it any longer", body = schemas::Failure),

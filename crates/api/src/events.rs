@@ -38,12 +38,12 @@ pub(crate) struct EventsQuery {
     cursor: Option<String>,
     /// The same as `cursor`.
     from: Option<String>,
-    /// `forward` (the default) or `backward`.
-    #[serde(default, deserialize_with = "direction")]
+    /// `asc` (oldest first, the default) or `desc`.
+    #[serde(default, deserialize_with = "order", alias = "direction")]
     #[param(value_type = Option<String>)]
-    direction: Direction,
-    /// Types, separated by commas; `log` takes every `log.*`.
-    #[serde(default, deserialize_with = "types")]
+    order: Direction,
+    /// Event types, separated by commas; `log` includes every `log.*`.
+    #[serde(default, deserialize_with = "types", alias = "types", alias = "kind")]
     #[param(value_type = Option<String>, example = "step.completed,log")]
     r#type: Vec<EventType>,
     /// Only those of a step.
@@ -58,11 +58,11 @@ pub(crate) struct EventsQuery {
     until: Option<Millis>,
 }
 
-fn direction<'de, D: Deserializer<'de>>(from: D) -> Result<Direction, D::Error> {
+fn order<'de, D: Deserializer<'de>>(from: D) -> Result<Direction, D::Error> {
     match String::deserialize(from)?.as_str() {
-        "forward" | "asc" => Ok(Direction::Forward),
-        "backward" | "desc" => Ok(Direction::Backward),
-        _ => Err(D::Error::custom("neither forward nor backward")),
+        "asc" | "forward" => Ok(Direction::Forward),
+        "desc" | "backward" => Ok(Direction::Backward),
+        _ => Err(D::Error::custom("neither asc nor desc")),
     }
 }
 
@@ -96,7 +96,7 @@ async fn page(
         None => None,
         Some(id) => {
             let seen = store.locate(stream, Place::Event(id)).await?;
-            Some(match query.direction {
+            Some(match query.order {
                 Direction::Forward => seen,
                 Direction::Backward => seen.min(id.seq),
             })
@@ -106,7 +106,7 @@ async fn page(
         .events(
             stream,
             &EventQuery {
-                direction: query.direction,
+                direction: query.order,
                 from,
                 // One more tells whether there is a next page.
                 limit: query.limit + 1,
@@ -294,7 +294,7 @@ impl From<ViewQuery> for EventsQuery {
             limit: query.limit,
             cursor: query.cursor,
             from: None,
-            direction: Direction::Forward,
+            order: Direction::Forward,
             r#type: Vec::new(),
             step: None,
             since: None,

@@ -33,11 +33,11 @@ use crate::{
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct KindsQuery {
-    /// Kinds, separated by commas: types such as `order.paid`, or families: `order` takes every
+    /// Event types, separated by commas: `order.paid`, or a family: `order` includes every
     /// `order.*`.
-    #[serde(deserialize_with = "kinds")]
+    #[serde(deserialize_with = "kinds", alias = "types", alias = "kind")]
     #[param(value_type = String, example = "order.paid,flow.failed")]
-    kind: Vec<String>,
+    r#type: Vec<String>,
     /// Begin after this cursor, or at `start` or `end`. A page begins at the start and a live
     /// stream at the end unless it is given; the header `Last-Event-ID` goes before it.
     from: Option<String>,
@@ -91,7 +91,7 @@ pub(crate) async fn events_of_kind(
     if accept.is_some_and(|accept| accept.contains("text/event-stream")) {
         let from = last_event_id(&headers).or(query.from.as_deref());
         let begin = begin(from, Begin::End)?;
-        let events = api.runtime().on_kind(&query.kind, begin).await?;
+        let events = api.runtime().on_kind(&query.r#type, begin).await?;
         return Ok(live(&api, events, leave));
     }
     let from = begin(query.from.as_deref(), Begin::Start)?;
@@ -102,7 +102,7 @@ pub(crate) async fn events_of_kind(
     };
     let wanted = LogQuery {
         after,
-        kinds: Kinds::new(&query.kind),
+        kinds: Kinds::new(&query.r#type),
         limit: query.limit,
         max_bytes: EventQuery::PAGE_BYTES,
     };

@@ -102,7 +102,7 @@ impl LettersQuery {
 ///
 /// Jobs that have failed for good, newest first. A page of some of them only may hold fewer than
 /// `limit`, even none, although more follow: `nextCursor` says so.
-#[utoipa::path(get, path = "/api/queue/{name}/dlq", tag = "queues",
+#[utoipa::path(get, path = "/api/queues/{name}/dlq", tag = "queues",
     params(("name" = String, Path, description = "The queue's name"), LettersQuery),
     responses(
         (status = 200, description = "A page of jobs", body = schemas::QueueJobList),
@@ -138,7 +138,7 @@ struct Redriven {
 ///
 /// From their first attempt on: those that had failed when this was asked for, each once. Of very
 /// many the first are counted in the answer, and the others follow in the background.
-#[utoipa::path(post, path = "/api/queue/{name}/dlq/redrive", tag = "queues",
+#[utoipa::path(post, path = "/api/queues/{name}/dlq/redrive", tag = "queues",
     params(("name" = String, Path, description = "The queue's name")),
     request_body(content = Option<RedriveBody>),
     responses(
@@ -172,7 +172,7 @@ pub(crate) async fn redrive(
 }
 
 /// Remove dead letters
-#[utoipa::path(post, path = "/api/queue/{name}/dlq/purge", tag = "queues",
+#[utoipa::path(post, path = "/api/queues/{name}/dlq/purge", tag = "queues",
     params(("name" = String, Path, description = "The queue's name")),
     request_body(content = Option<CleanBody>),
     responses(
@@ -184,6 +184,6 @@ pub(crate) async fn purge(
     Body(mut body): Body<CleanBody>,
 ) -> Answer {
     body.check()?;
-    body.state = JobState::Failed;
+    body.status = JobState::Failed;
     remove(&api, &name, body).await
 }

@@ -46,10 +46,10 @@ pub(crate) struct TailQuery {
     from: Option<String>,
     /// The same as `from`.
     last_event_id: Option<String>,
-    /// Types, separated by commas; `log` takes every `log.*`.
-    #[serde(default, deserialize_with = "types")]
+    /// Event types, separated by commas; `log` includes every `log.*`.
+    #[serde(default, deserialize_with = "types", alias = "types", alias = "kind")]
     #[param(value_type = Option<String>)]
-    types: Vec<EventType>,
+    r#type: Vec<EventType>,
     /// `until-end` closes the stream after the event that ends the run or the job; `forever` is the
     /// default.
     #[serde(default, deserialize_with = "until_end")]
@@ -144,7 +144,7 @@ async fn follow(
     let family = stream.kind.clone();
     let reader = Wanted {
         source: Source::Stream(api.runtime().tail(stream, begin.position)),
-        types: query.types,
+        types: query.r#type,
         until,
         family,
     };
@@ -169,7 +169,7 @@ async fn follow_queue(
     }
     let reader = Wanted {
         source: Source::Queue(listener),
-        types: query.types,
+        types: query.r#type,
         until: Until::Stopped,
         family: Arc::from(StreamName::QUEUE),
     };

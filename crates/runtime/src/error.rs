@@ -140,7 +140,7 @@ impl Error {
             Self::BadId(_) => "BAD_ID",
             Self::Tied(_) => "RUN_TIED",
             Self::SecretMissing(_) => "SECRET_MISSING",
-            Self::BadSignature => "BAD_SIGNATURE",
+            Self::BadSignature => "SIGNATURE_INVALID",
             Self::ShuttingDown => "SHUTTING_DOWN",
             Self::ExpressionsUnavailable(error) => error.code(),
             Self::Busy => "BUSY",

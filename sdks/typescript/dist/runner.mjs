@@ -1455,6 +1455,7 @@ function checkpoint(link, first) {
     }
   };
 }
+var retrySettings = ["maxAttempts", "backoffMs", "backoffMultiplier", "maxBackoffMs", "retryOn", "jitter", "attempts", "backoff", "retriableErrors"];
 function runSettings(name, options2) {
   const invalid3 = (problem) => new RiverrunError("INPUT_ERROR", `run(${JSON.stringify(name)}): ${problem}`, { retriable: false });
   if (typeof options2 !== "object" || options2 === null) throw invalid3(`options must be an object with retry and timeoutMs, not ${String(options2)}`);
@@ -1463,11 +1464,11 @@ function runSettings(name, options2) {
   if (stranger !== void 0) throw invalid3(`there is no option ${JSON.stringify(stranger)}: there are retry and timeoutMs`);
   if (timeoutMs !== void 0 && !(typeof timeoutMs === "number" && timeoutMs > 0)) throw invalid3(`timeoutMs must be a positive number, is ${String(timeoutMs)}`);
   if (retry !== void 0 && retry !== false && !(typeof retry === "number" && Number.isInteger(retry) && retry > 0) && (typeof retry !== "object" || retry === null)) {
-    throw invalid3(`retry must be false, a number of attempts or a policy such as { attempts: 5, backoff: { type: 'fixed', delayMs: 1000 } }`);
+    throw invalid3(`retry must be false, a number of attempts or a policy such as { maxAttempts: 5, backoffMs: 1000 }`);
   }
   if (typeof retry === "object") {
-    const word = Object.keys(retry).find((key2) => !["attempts", "backoff", "retriableErrors"].includes(key2));
-    if (word !== void 0) throw invalid3(`retry has no setting ${JSON.stringify(word)}: it has attempts, backoff and retriableErrors`);
+    const word = Object.keys(retry).find((key2) => !retrySettings.includes(key2));
+    if (word !== void 0) throw invalid3(`retry has no setting ${JSON.stringify(word)}: it has maxAttempts, backoffMs, backoffMultiplier, maxBackoffMs, retryOn and jitter`);
   }
   return { ...retry !== void 0 && { retry }, ...timeoutMs !== void 0 && { timeoutMs: Math.min(timeoutMs, 2 ** 31 - 1) } };
 }
@@ -2778,7 +2779,7 @@ var Block = class {
 // src/client/subscribe.ts
 var longestWaitMs = 3e4;
 function onKind(http, kinds, options2 = {}) {
-  return subscribe(http, "/api/events", options2, { kind: kinds });
+  return subscribe(http, "/api/events", options2, { type: kinds });
 }
 async function* subscribe(http, path2, options2 = {}, more = {}) {
   const { from, follow, signal } = options2;
@@ -2793,7 +2794,7 @@ async function* subscribe(http, path2, options2 = {}, more = {}) {
     try {
       const connection = connect(http, path2, {
         ...options2,
-        query: { ...more, from: lastId === void 0 ? from : void 0, types, follow },
+        query: { ...more, from: lastId === void 0 ? from : void 0, ...types && { type: types }, follow },
         lastId,
         onRetry: (ms) => retryMs = ms,
         onId: (id) => lastId = id
@@ -2970,7 +2971,6 @@ var WorkersApi = class {
 };
 
 // src/client/client.ts
-var allStates = ["waiting", "delayed", "active", "parked", "completed", "failed", "cancelled"];
 var longestWaitMs2 = 2e4;
 var Riverrun = class {
   flows;
@@ -2991,12 +2991,12 @@ var Riverrun = class {
   async enqueue(queue, data, options2) {
     const { name, create, ...rest } = options2 ?? {};
     const job2 = { name, data: data ?? null, ...Object.keys(rest).length && { options: rest } };
-    return this.#gather.add(`/api/queue/${part(queue)}/jobs${create ? "?create=true" : ""}`, JSON.stringify(job2));
+    return this.#gather.add(`/api/queues/${part(queue)}/jobs${create ? "?create=true" : ""}`, JSON.stringify(job2));
   }
   /** All of them or none. */
   async enqueueMany(queue, jobs, options2) {
     if (!jobs.length) return [];
-    const added = this.#http.post(`/api/queue/${part(queue)}/jobs`, { jobs }, { query: { ...options2 } });
+    const added = this.#http.post(`/api/queues/${part(queue)}/jobs`, { jobs }, { query: { ...options2 } });
     return (await added).jobs;
   }
   job(jobId) {
@@ -3004,11 +3004,11 @@ var Riverrun = class {
   }
   /** A page may hold fewer jobs than `limit`, even none, although more follow: `nextCursor` says so. */
   jobs(queue, query) {
-    return this.#http.get(`/api/queue/${part(queue)}/jobs`, { query: { ...query } });
+    return this.#http.get(`/api/queues/${part(queue)}/jobs`, { query: { ...query } });
   }
   /** Jobs of all queues, one queue after the other, or of `queue`. */
   findJobs(query = {}) {
-    return this.#http.get("/api/jobs", { query: { ...query, state: query.state ?? allStates } });
+    return this.#http.get("/api/jobs", { query: { queue: "*", ...query } });
   }
   /** The jobs that drive runs which have not ended; `stalled`: that were to move longer than a lease ago. */
   runJobs(query) {
@@ -3051,38 +3051,42 @@ var Riverrun = class {
     return subscribe(this.#http, `/api/events/queue/${part(queue)}/stream`, options2);
   }
   async queues() {
-    return (await this.#http.get("/api/queue")).items;
+    return (await this.#http.get("/api/queues")).items;
   }
   queue(name) {
-    return this.#http.get(`/api/queue/${part(name)}`);
+    return this.#http.get(`/api/queues/${part(name)}`);
   }
   pauseQueue(name) {
-    return this.#http.post(`/api/queue/${part(name)}/pause`);
+    return this.#http.post(`/api/queues/${part(name)}/pause`);
   }
   resumeQueue(name) {
-    return this.#http.post(`/api/queue/${part(name)}/resume`);
+    return this.#http.post(`/api/queues/${part(name)}/resume`);
   }
-  /** Removes what waits; with `delayed` also what waits for its time. */
+  /** Removes waiting jobs; with `delayed` also jobs that wait for their time. */
+  clearQueue(name, options2) {
+    return this.#http.post(`/api/queues/${part(name)}/clear`, options2);
+  }
+  /** The older name of `clearQueue`. */
   drainQueue(name, options2) {
-    return this.#http.post(`/api/queue/${part(name)}/drain`, options2);
+    return this.clearQueue(name, options2);
   }
   /** Removes jobs that have ended. */
   cleanQueue(name, options2) {
-    return this.#http.post(`/api/queue/${part(name)}/clean`, options2);
+    return this.#http.post(`/api/queues/${part(name)}/clean`, options2);
   }
   /** Jobs that have failed for good, newest first; those that `filter` names. */
   deadLetters(queue, { filter: filter2, ...page } = {}) {
-    return this.#http.get(`/api/queue/${part(queue)}/dlq`, { query: { ...page, ...filter2 } });
+    return this.#http.get(`/api/queues/${part(queue)}/dlq`, { query: { ...page, ...filter2 } });
   }
   /**
    * Lets dead letters wait again, from their first attempt on: those that had failed by now, each
    * once. What takes longer than a few seconds goes on in the background: `goesOn` is then true.
    */
   redrive(queue, options2) {
-    return this.#http.post(`/api/queue/${part(queue)}/dlq/redrive`, options2);
+    return this.#http.post(`/api/queues/${part(queue)}/dlq/redrive`, options2);
   }
   purgeDeadLetters(queue, options2) {
-    return this.#http.post(`/api/queue/${part(queue)}/dlq/purge`, options2);
+    return this.#http.post(`/api/queues/${part(queue)}/dlq/purge`, options2);
   }
   /** Runs a process at once and gives back its value. Its error is thrown, with its code. */
   async call(process2, input, { signal, ...options2 } = {}) {
@@ -3486,19 +3490,32 @@ function refuse(code, message) {
 }
 
 // src/testing/retry.ts
-var attempts = 3;
-var backoff = { type: "exponential", delayMs: 1e3 };
-var longestMs = 6e4;
+var defaults = { maxAttempts: 3, backoffMs: 1e3, backoffMultiplier: 2, maxBackoffMs: 6e4 };
+function canonicalRetry(policy) {
+  const { attempts, backoff, retriableErrors, ...retry } = policy ?? {};
+  const isFixed = backoff?.type === "fixed";
+  return {
+    ...attempts !== void 0 && { maxAttempts: attempts },
+    ...retriableErrors && { retryOn: retriableErrors },
+    ...backoff && {
+      backoffMs: backoff.delayMs,
+      backoffMultiplier: isFixed ? 1 : 2,
+      maxBackoffMs: backoff.maxDelayMs ?? (isFixed ? backoff.delayMs : Math.max(defaults.maxBackoffMs, backoff.delayMs))
+    },
+    ...retry.backoffMs !== void 0 && { backoffMultiplier: defaults.backoffMultiplier, maxBackoffMs: defaults.maxBackoffMs },
+    ...retry
+  };
+}
 function mostAttempts(policy) {
-  return Math.max(1, policy?.attempts ?? attempts);
+  return Math.max(1, canonicalRetry(policy).maxAttempts ?? defaults.maxAttempts);
 }
 function retryDelayMs(policy, failure2, failures) {
   if (failure2.retriable === false || failures >= mostAttempts(policy)) return void 0;
   const named = [failure2.code, failure2.name];
-  if (policy?.retriableErrors && !policy.retriableErrors.some((error) => named.includes(error))) return void 0;
+  const { retryOn, backoffMs, backoffMultiplier, maxBackoffMs } = { ...defaults, ...canonicalRetry(policy) };
+  if (retryOn && !retryOn.some((error) => named.includes(error))) return void 0;
   if (failure2.retryAfterMs !== void 0) return failure2.retryAfterMs;
-  const { type, delayMs, maxDelayMs = Math.max(longestMs, delayMs) } = policy?.backoff ?? backoff;
-  return Math.min(type === "fixed" ? delayMs : delayMs * 2 ** (failures - 1), maxDelayMs);
+  return Math.min(backoffMs * backoffMultiplier ** (failures - 1), maxBackoffMs);
 }
 
 // src/testing/schemas.ts
@@ -3616,9 +3633,10 @@ function operationKey(op, name, nth = 1) {
   return `${nth} ${op} ${name}`;
 }
 function policyOf(config, said) {
-  if (said === void 0 || said === null) return config;
-  if (said === false) return { ...config, attempts: 1 };
-  return typeof said === "number" ? { ...config, attempts: said } : { ...config, ...said };
+  const policy = canonicalRetry(config);
+  if (said === void 0 || said === null) return policy;
+  if (said === false) return { ...policy, maxAttempts: 1 };
+  return typeof said === "number" ? { ...policy, maxAttempts: said } : { ...policy, ...canonicalRetry(said) };
 }
 var writes = /* @__PURE__ */ new Set(["state.set", "state.delete", "state.setBatch"]);
 var Memory = class {
@@ -3790,6 +3808,7 @@ var settings = [
   "concurrency",
   "keyConcurrency",
   "rateLimit",
+  "retry",
   "retryPolicy",
   "dlq",
   "timeoutMs",
@@ -3816,6 +3835,7 @@ var settings = [
 var members2 = {
   queue: ["name", "concurrency"],
   rateLimit: ["max", "durationMs"],
+  retry: ["maxAttempts", "backoffMs", "backoffMultiplier", "maxBackoffMs", "retryOn", "jitter", "onFail"],
   retryPolicy: ["attempts", "backoff", "onFail", "retriableErrors"],
   "retryPolicy.backoff": ["type", "delayMs", "maxDelayMs", "jitter", "delay", "capMs"],
   dlq: ["enabled", "queue"],
@@ -3991,7 +4011,7 @@ function memoryOptions(options2) {
   return {
     ...after && { state: after.state, journal: after.journal, checkpoint: after.checkpoint },
     ...options2,
-    retryPolicy: options2.config?.retryPolicy,
+    retryPolicy: options2.config?.retry ?? options2.config?.retryPolicy,
     hasClock: options2.clock !== void 0
   };
 }
@@ -4062,7 +4082,7 @@ function attemptOf({ attempt, after }) {
   return attempt ?? (after ? after.attempt + 1 : 1);
 }
 function maxAttemptsOf({ maxAttempts, config }) {
-  return maxAttempts ?? config?.retryPolicy?.attempts ?? 1;
+  return maxAttempts ?? canonicalRetry(config?.retry ?? config?.retryPolicy).maxAttempts ?? 1;
 }
 
 // src/worker/processes.ts

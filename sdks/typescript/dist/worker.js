@@ -2,7 +2,7 @@ import {
   Invocations,
   Session,
   processesOf
-} from "./shared/7F5WWH2E.js";
+} from "./shared/WMTN3HEU.js";
 import {
   RiverrunError,
   isObject,

@@ -123,7 +123,7 @@ impl Dlq {
     pub async fn run(self, global: &Global) -> Result<Exit> {
         match self.command {
             Command::Ls(list) => {
-                let path = ["api", "queue", &list.queue, "dlq"];
+                let path = ["api", "queues", &list.queue, "dlq"];
                 let chosen = list.chosen.given();
                 let query = chosen
                     .map(|(member, text)| (member, text.clone()))
@@ -158,7 +158,7 @@ impl Redrive {
             body["perSecond"] = json!(per_second);
         }
         self.chosen.add_to(&mut body);
-        let path = ["api", "queue", &self.queue, "dlq", "redrive"];
+        let path = ["api", "queues", &self.queue, "dlq", "redrive"];
         let answer = client.post(&path, Some(body.to_string())).await?;
         match global.output {
             Format::Table => {

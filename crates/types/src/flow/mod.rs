@@ -188,7 +188,9 @@ impl<'de> Deserialize<'de> for Selector {
 }
 
 mod events;
+mod retry_policy;
 
+pub use retry_policy::{canonical_definition, canonical_retry, has_retry_policy};
 pub use events::{
     Await, AwaitType, Compensation, Delay, Join, Subscription, TriggerType, one_or_many,
 };

@@ -14,7 +14,7 @@ const flow = [...step, 'limits']
 
 /** The settings of a process, as the server knows them. */
 const settings = [
-  'runMode', 'queue', 'concurrency', 'keyConcurrency', 'rateLimit', 'retryPolicy', 'dlq', 'timeoutMs', 'idempotencyKey', 'idempotencyWindowMs',
+  'runMode', 'queue', 'concurrency', 'keyConcurrency', 'rateLimit', 'retry', 'retryPolicy', 'dlq', 'timeoutMs', 'idempotencyKey', 'idempotencyWindowMs',
   'idempotency', 'key', 'throttle', 'debounce', 'batch', 'inputSchema', 'outputSchema', 'state', 'persistFrames', 'logs', 'flow', 'name',
   'description', 'metadata', 'tags', 'logger', ...step,
 ]
@@ -23,6 +23,7 @@ const settings = [
 const members: Record<string, string[]> = {
   queue: ['name', 'concurrency'],
   rateLimit: ['max', 'durationMs'],
+  retry: ['maxAttempts', 'backoffMs', 'backoffMultiplier', 'maxBackoffMs', 'retryOn', 'jitter', 'onFail'],
   retryPolicy: ['attempts', 'backoff', 'onFail', 'retriableErrors'],
   'retryPolicy.backoff': ['type', 'delayMs', 'maxDelayMs', 'jitter', 'delay', 'capMs'],
   dlq: ['enabled', 'queue'],

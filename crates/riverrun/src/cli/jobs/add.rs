@@ -128,7 +128,7 @@ impl Add {
             true => vec![("create", "true".to_owned())],
             false => Vec::new(),
         };
-        let path = ["api", "queue", &self.queue, "jobs"];
+        let path = ["api", "queues", &self.queue, "jobs"];
         let answer = client
             .ask(Method::POST, &path, &query, Some(self.body()?))
             .await

@@ -19,7 +19,7 @@ pub struct Show {
 impl Show {
     pub async fn run(self, global: &Global) -> Result<Exit> {
         let client = global.client()?;
-        let path = ["api", "queue", &self.queue];
+        let path = ["api", "queues", &self.queue];
         let answer = client.get(&path, &Vec::new()).await?;
         match global.output {
             Format::Table => show(&answer.value()),

@@ -68,10 +68,7 @@ impl Events {
             ("since", self.since),
             ("until", self.until),
             ("from", self.after),
-            (
-                "direction",
-                self.newest_first.then(|| "backward".to_owned()),
-            ),
+            ("order", self.newest_first.then(|| "desc".to_owned())),
         ];
         let query = fields
             .into_iter()

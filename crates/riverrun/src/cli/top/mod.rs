@@ -43,7 +43,7 @@ impl Top {
 }
 
 async fn look(client: &Client) -> Result<View> {
-    let queues = client.get(&["api", "queue"], &Vec::new()).await?.items();
+    let queues = client.get(&["api", "queues"], &Vec::new()).await?.items();
     Ok(View::new(client.url(), queues))
 }
 
