@@ -48,7 +48,7 @@ const MAX_ID: usize = 128;
 /// `docs/reference/websocket.md` lists the rest.
 #[utoipa::path(get, path = "/api/events/ws", tag = "events",
     responses(
-        (status = 101, description = "The connection is a WebSocket now"),
+        (status = 101, description = "The connection is now a WebSocket"),
         (status = 426, description = "UPGRADE_REQUIRED", body = schemas::Failure)))]
 pub(crate) async fn event_socket(State(api): State<Api>, upgrade: Upgrade) -> Response {
     let leading = api.clone();

@@ -13,7 +13,7 @@ use utoipa::IntoParams;
 use crate::{
     app::Api,
     errors::ApiError,
-    extract::{Body, JobPath, comma_list, Query, RunPath, flag_or_none, job_id, page_limit, tags},
+    extract::{Body, JobPath, Query, RunPath, comma_list, flag_or_none, job_id, page_limit, tags},
     page::{Items, default_limit},
     queues::{self, QueueJobsQuery, ShownJob, now_ms, states},
     reply::{Answer, ok},
@@ -60,7 +60,7 @@ pub(crate) struct JobListQuery {
     #[serde(default = "default_limit", deserialize_with = "page_limit")]
     #[param(value_type = Option<u32>)]
     limit: usize,
-    /// `nextCursor` of the page before.
+    /// `nextCursor` of the previous page.
     cursor: Option<String>,
 }
 
@@ -289,7 +289,7 @@ pub(crate) async fn promote_job(State(api): State<Api>, JobPath(id): JobPath) ->
 #[derive(Default, Deserialize, utoipa::ToSchema)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ChangeJobBody {
-    /// Higher goes first.
+    /// Higher starts first.
     priority: Option<i32>,
     /// Begin not before this long from now.
     delay_ms: Option<u64>,

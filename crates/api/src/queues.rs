@@ -98,7 +98,7 @@ struct ShownQueue<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     process: Option<&'a Name>,
     counts: Counts,
-    /// How long the job that has waited longest has waited.
+    /// How long the oldest waiting job has waited.
     #[serde(skip_serializing_if = "Option::is_none")]
     oldest_ms: Option<Millis>,
     stats: &'a QueueStats,
@@ -217,7 +217,7 @@ impl AddBody {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct AddQuery {
-    /// Make the queue although no process takes its jobs yet.
+    /// Create the queue if no process takes its jobs yet.
     #[serde(default, deserialize_with = "flag")]
     #[param(value_type = Option<bool>)]
     create: bool,
@@ -232,14 +232,14 @@ struct AddedJob<'a> {
 
 /// Add jobs to a queue
 ///
-/// One job, or several under `jobs`: all of them or none. When this is answered they are on disk.
+/// One job, or several under `jobs`: all of them or none. They are on disk before the answer is sent.
 #[utoipa::path(post, path = "/api/queues/{name}/jobs", tag = "queues",
     params(("name" = String, Path, description = "The queue's name"), AddQuery),
     request_body(content = schemas::AddJobs),
     responses(
-        (status = 201, description = "Added; or `created: false` for a job that was there already", body = schemas::AddedJobs),
-        (status = 200, description = "All of them were there already", body = schemas::AddedJobs),
-        (status = 404, description = "QUEUE_NOT_FOUND: no process takes its jobs and it has had none; `?create=true` makes it", body = schemas::Failure),
+        (status = 201, description = "Added; or `created: false` for a job that existed before", body = schemas::AddedJobs),
+        (status = 200, description = "All of them existed before", body = schemas::AddedJobs),
+        (status = 404, description = "QUEUE_NOT_FOUND: no process takes its jobs and it never had one; `?create=true` creates it", body = schemas::Failure),
         (status = 409, description = "JOB_ID_TAKEN: a job of another queue has the id", body = schemas::Failure),
         (status = 422, description = "INPUT_INVALID: details.issues lists every issue", body = schemas::Failure)))]
 pub(crate) async fn add_jobs(
@@ -275,7 +275,7 @@ pub(crate) async fn add_jobs(
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct QueueJobsQuery {
-    /// Statuses, separated by commas; all where absent.
+    /// Statuses, separated by commas. Default: all.
     #[serde(default, deserialize_with = "states", alias = "state")]
     #[param(value_type = Option<String>)]
     pub(crate) status: Vec<JobState>,
@@ -286,15 +286,15 @@ pub(crate) struct QueueJobsQuery {
     #[serde(default, deserialize_with = "tags")]
     #[param(value_type = Option<String>)]
     pub(crate) tags: Vec<String>,
-    /// Only jobs of this name.
+    /// Only jobs with this name.
     pub(crate) name: Option<String>,
-    /// Only jobs of this key.
+    /// Only jobs with this key.
     pub(crate) key: Option<String>,
     /// Rows a page, 1 to 1,000. Default 50.
     #[serde(default = "default_limit", deserialize_with = "page_limit")]
     #[param(value_type = Option<u32>)]
     pub(crate) limit: usize,
-    /// `nextCursor` of the page before.
+    /// `nextCursor` of the previous page.
     pub(crate) cursor: Option<String>,
 }
 
@@ -403,7 +403,7 @@ pub(crate) struct ClearBody {
     params(("name" = String, Path, description = "The queue's name")),
     request_body(content = Option<ClearBody>),
     responses(
-        (status = 200, description = "How many were removed, and how many wait still", body = schemas::Drained),
+        (status = 200, description = "How many were removed, and how many still wait", body = schemas::Drained),
         (status = 404, description = "QUEUE_NOT_FOUND", body = schemas::Failure)))]
 pub(crate) async fn clear_queue(
     State(api): State<Api>,

@@ -225,7 +225,10 @@ fn spellings(path: &str) -> Vec<String> {
     };
     let mut names = vec![rest.to_owned()];
     names.extend(rest.strip_prefix("flows").map(|rest| format!("flow{rest}")));
-    names.extend(rest.strip_prefix("queues").map(|rest| format!("queue{rest}")));
+    names.extend(
+        rest.strip_prefix("queues")
+            .map(|rest| format!("queue{rest}")),
+    );
     if rest == "queues/{name}/clear" {
         let drained = names.iter().map(|name| name.replace("/clear", "/drain"));
         names.extend(drained.collect::<Vec<_>>());

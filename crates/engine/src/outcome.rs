@@ -150,11 +150,7 @@ struct Written {
         deserialize_with = "crate::fact::present"
     )]
     details: Option<Json>,
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        alias = "retryable"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none", alias = "retryable")]
     retriable: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     retry_after_ms: Option<u64>,

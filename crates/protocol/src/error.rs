@@ -18,11 +18,7 @@ pub struct WorkError {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<Box<str>>,
     /// Whether another try makes sense. FlowMonkey calls it `retryable`.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        alias = "retryable"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none", alias = "retryable")]
     pub retriable: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
@@ -150,7 +146,10 @@ mod tests {
         let read: WorkError = said.unwrap().read().unwrap();
         assert_eq!(read.retriable, Some(false));
         let written = Json::of(&read);
-        assert_eq!(written.as_str(), r#"{"code":"E","message":"m","retriable":false}"#);
+        assert_eq!(
+            written.as_str(),
+            r#"{"code":"E","message":"m","retriable":false}"#
+        );
     }
 
     #[test]

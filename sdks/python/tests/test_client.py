@@ -410,7 +410,7 @@ class Both(unittest.TestCase):
         self.assertEqual(seen, ["8", "21"])
         self.assertEqual(cursors, [None, "7", "20", "20", "21"])
         paths = [path for _, path, _ in self.server.requests[:2]]
-        self.assertEqual(paths[0], "/api/events?type=order.paid%2Cflow&from=5")
+        self.assertEqual(paths[0], "/api/events?from=5&type=order.paid%2Cflow")
         self.assertEqual(paths[1], "/api/events?type=order.paid%2Cflow")
         self.server.answer = lambda *_: [numbered(1), numbered(2)]
 
@@ -436,7 +436,7 @@ class Both(unittest.TestCase):
 
         self.assertEqual(self.each(use), [["log.info"]] * 2)
         self.assertIn(
-            "/api/events/nq:flow:r/tail?types=log%2Cflow.completed", self.server.requests[0][1]
+            "/api/events/nq:flow:r/tail?type=log%2Cflow.completed", self.server.requests[0][1]
         )
 
     def test_a_stream_that_is_not_there(self) -> None:

@@ -3867,7 +3867,7 @@ function meant(word, known4) {
 function strangers(value, known4, path2, place) {
   return Object.entries(value).flatMap(([word, member]) => {
     if (member === void 0) return [];
-    if (!known4.includes(word)) return [{ path: path2 + word, message: `is no setting${elsewhere(word, path2) || meant(word, known4)}` }];
+    if (!known4.includes(word)) return [{ path: path2 + word, message: `is not a setting${elsewhere(word, path2) || meant(word, known4)}` }];
     const inner = members2[place + word] ? place + word : place === "flow." ? word : place + word;
     const each = Array.isArray(member) ? member.map((one, at) => [`${path2}${word}.${at}.`, one]) : [[`${path2}${word}.`, member]];
     return each.flatMap(([below, one]) => members2[inner] && isObject(one) ? strangers(one, members2[inner], below, `${inner}.`) : []);

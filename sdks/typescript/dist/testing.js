@@ -594,7 +594,7 @@ function meant(word, known3) {
 function strangers(value, known3, path, place) {
   return Object.entries(value).flatMap(([word, member]) => {
     if (member === void 0) return [];
-    if (!known3.includes(word)) return [{ path: path + word, message: `is no setting${elsewhere(word, path) || meant(word, known3)}` }];
+    if (!known3.includes(word)) return [{ path: path + word, message: `is not a setting${elsewhere(word, path) || meant(word, known3)}` }];
     const inner = members2[place + word] ? place + word : place === "flow." ? word : place + word;
     const each = Array.isArray(member) ? member.map((one, at) => [`${path}${word}.${at}.`, one]) : [[`${path}${word}.`, member]];
     return each.flatMap(([below, one]) => members2[inner] && isObject(one) ? strangers(one, members2[inner], below, `${inner}.`) : []);

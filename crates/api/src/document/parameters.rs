@@ -67,13 +67,15 @@ fn parameter_schema(path: &str, place: &str, name: &str) -> Option<Value> {
             let either = [run_statuses(), job_states()].map(|words| list_of(&words));
             json!({"type": "string", "anyOf": either.map(|pattern| json!({"pattern": pattern}))})
         }
-        ("query", "status") if path.starts_with("/api/queues/") => matching(&list_of(&job_states())),
+        ("query", "status") if path.starts_with("/api/queues/") => {
+            matching(&list_of(&job_states()))
+        }
         ("query", "status") => matching(&list_of(&run_statuses())),
         ("query", "since" | "until" | "before" | "after") => matching(TIME),
         ("query", "at") => {
             json!({"type": "string", "anyOf": [{"pattern": TIME}, {"pattern": EVENT_ID}]})
         }
-        ("query", "parent") => matching(ID),
+        ("query", "id" | "parent") => matching(ID),
         ("query", "follow") => one_of(&["until-end", "forever"]),
         ("query", "format") => one_of(&["json", "mermaid", "text"]),
         ("query", "type") if path == "/api/triggers" => {

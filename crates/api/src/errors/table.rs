@@ -288,7 +288,7 @@ pub const TABLE: &[ErrorCode] = &[
     command("LISTEN_FAILED", "The server cannot listen on this address.",
         "Use an address of this machine and a port of 1024 or above, such as --listen 127.0.0.1:4600."),
     command("LISTEN_UNAUTHENTICATED", "The server was to listen beyond this machine, where anybody who reaches it could read, start and delete every run.",
-        "Listen on 127.0.0.1 and put a proxy that checks who calls in front of it, or accept the risk with --allow-unauthenticated."),
+        "Listen on 127.0.0.1 and put an authenticating proxy in front of it, or accept the risk with --allow-unauthenticated."),
     run("MAX_AWAITS", "The code of a step waited more often in one visit than its flow allows. All that it did is read again after each wait, so a loop of waits gets slower with every round.",
         "Let the step begin a run that goes on from where it is, with ctx.start, and return. Raise limits.maxAwaits, 10,000 unless the flow says otherwise, if that many waits are meant."),
     run("MAX_STEPS", "The run visited more steps than its flow allows, most likely in a loop, or a map or parallel step has more branches than steps are left.",

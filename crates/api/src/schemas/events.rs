@@ -31,7 +31,7 @@ pub struct Event {
 #[schema(rename_all = "camelCase")]
 pub struct EventList {
     pub items: Vec<Event>,
-    /// Give it as `cursor` to read on; absent on the last page.
+    /// The `cursor` of the next page; absent on the last page.
     pub next_cursor: Option<String>,
 }
 
@@ -41,9 +41,9 @@ pub struct EventList {
 pub struct EventsOfKind {
     /// Each also has `stream`, the full name of the stream that it is from, and `cursor`.
     pub items: Vec<Event>,
-    /// Give it as `cursor` to read on; absent where nothing more is there yet.
+    /// The `cursor` of the next page; absent if there are no more events yet.
     pub next_cursor: Option<String>,
-    /// Where to go on later: give it as `from`.
+    /// The `from` of a later request.
     pub cursor: String,
 }
 

@@ -26,7 +26,12 @@ async fn events_are_paged_both_ways_and_filtered() {
     };
     let all = ids(&read("limit=1000").await);
     assert!(all.len() > 6, "{all:?}");
-    for direction in ["order=asc", "order=desc", "direction=forward", "direction=backward"] {
+    for direction in [
+        "order=asc",
+        "order=desc",
+        "direction=forward",
+        "direction=backward",
+    ] {
         let mut seen = Vec::new();
         let mut cursor = String::new();
         loop {

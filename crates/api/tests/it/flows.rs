@@ -129,7 +129,8 @@ async fn a_retry_policy_leaves_in_one_form() {
     let read = server.get("/api/flows/f").await.expect(200);
     let shown = read.to_string();
     assert!(!shown.contains("retryPolicy"), "{shown}");
-    let retry = json!({"maxAttempts": 2, "backoffMs": 7, "backoffMultiplier": 1, "maxBackoffMs": 7});
+    let retry =
+        json!({"maxAttempts": 2, "backoffMs": 7, "backoffMultiplier": 1, "maxBackoffMs": 7});
     assert!(shown.contains(&retry.to_string()), "{shown}");
     // Both forms are the same definition.
     server.post("/api/flows", flow.clone()).await.expect(200);

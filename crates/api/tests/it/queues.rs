@@ -344,7 +344,10 @@ async fn jobs_are_found_by_tag_name_and_key_in_one_queue_or_all() {
         let mixed = server.get(&format!("/api/jobs?{mixed}")).await;
         mixed.refused(422, "UNPROCESSABLE");
     }
-    server.get("/api/jobs?status=nowhere").await.refused(400, "BAD_QUERY");
+    server
+        .get("/api/jobs?status=nowhere")
+        .await
+        .refused(400, "BAD_QUERY");
     let bad = server.get("/api/jobs?state=waiting&cursor=x").await;
     bad.refused(400, "BAD_CURSOR");
 }

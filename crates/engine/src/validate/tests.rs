@@ -172,7 +172,9 @@ fn a_type_may_name_a_process() {
 fn a_step_may_have_the_retry_policy_of_a_process() {
     let flow = |retry: Value| {
         let mut step = json!({"type": "set", "config": {"value": 1}, "outputKey": "x"});
-        step.as_object_mut().unwrap().extend(retry.as_object().cloned().unwrap());
+        step.as_object_mut()
+            .unwrap()
+            .extend(retry.as_object().cloned().unwrap());
         json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": {"a": step}})
     };
     let policy = json!({"attempts": 3, "backoff": {"delayMs": 5}, "retriableErrors": ["E"]});

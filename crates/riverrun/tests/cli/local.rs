@@ -153,8 +153,16 @@ fn doctor_finds_what_is_wrong() {
     ] {
         assert!(ended.out.contains(text), "{text} is not in {}", ended.out);
     }
-    let bad = ended.out.lines().filter(|line| line.starts_with('✗')).count();
-    let next = ended.out.lines().filter(|line| line.starts_with("  try: ")).count();
+    let bad = ended
+        .out
+        .lines()
+        .filter(|line| line.starts_with('✗'))
+        .count();
+    let next = ended
+        .out
+        .lines()
+        .filter(|line| line.starts_with("  try: "))
+        .count();
     assert_eq!(bad, next, "{}", ended.out);
     assert!(!ended.out.contains("riverrun help"), "{}", ended.out);
     project.write("riverrun.toml", "[runners]\nnode = '/nowhere/node'\n");
@@ -176,7 +184,7 @@ fn doctor_with_a_server() {
     let server = project.serve();
     let ended = server.run(&["doctor", "--project", "."]);
     assert_eq!(ended.code, 0, "{ended:#?}");
-    for text in ["✓ server", "is ready", "✓ version", "has the data folder"] {
+    for text in ["✓ server", "is ready", "✓ version", "uses the data folder"] {
         assert!(ended.out.contains(text), "{text} is not in {}", ended.out);
     }
 }
@@ -228,6 +236,6 @@ fn a_variable_that_is_no_setting_is_spoken_of() {
         ],
     ] {
         let said = said(args);
-        assert!(said.contains("RIVERRUN_BOGUS is no setting"), "{said}");
+        assert!(said.contains("RIVERRUN_BOGUS is not a setting"), "{said}");
     }
 }

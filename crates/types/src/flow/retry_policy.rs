@@ -87,7 +87,8 @@ impl Policy {
             let is_fixed = backoff.kind == Kind::Fixed;
             put("backoffMultiplier", is_fixed.then(|| json!(1)));
             // The longest delay of a policy is never shorter than its first one, unless it is given.
-            let usual = (is_fixed || delay_ms > Retry::default_max_backoff_ms()).then_some(delay_ms);
+            let usual =
+                (is_fixed || delay_ms > Retry::default_max_backoff_ms()).then_some(delay_ms);
             let longest = backoff.max_delay_ms.or(usual);
             put("maxBackoffMs", longest.map(|ms| json!(ms)));
             put("jitter", backoff.jitter.map(|share| json!(share)));

@@ -67,7 +67,7 @@ interface Issue {
 function strangers(value: object, known: string[], path: string, place: string): Issue[] {
   return Object.entries(value).flatMap(([word, member]): Issue[] => {
     if (member === undefined) return []
-    if (!known.includes(word)) return [{ path: path + word, message: `is no setting${elsewhere(word, path) || meant(word, known)}` }]
+    if (!known.includes(word)) return [{ path: path + word, message: `is not a setting${elsewhere(word, path) || meant(word, known)}` }]
     // What is said of a step means the same at the top and in a flow.
     const inner = members[place + word] ? place + word : place === 'flow.' ? word : place + word
     const each = Array.isArray(member) ? member.map((one, at): [string, unknown] => [`${path}${word}.${at}.`, one]) : [[`${path}${word}.`, member] as [string, unknown]]

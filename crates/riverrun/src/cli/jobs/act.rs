@@ -17,17 +17,17 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct Act {
-    /// The jobs' ids; latest is the one added last.
+    /// The ids of the jobs; latest is the one added last.
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
 }
 
 #[derive(Args, Debug)]
 pub struct Cancel {
-    /// The jobs' ids; latest is the one added last.
+    /// The ids of the jobs; latest is the one added last.
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
-    /// Why, for the record.
+    /// The reason, stored with the job.
     #[arg(long)]
     reason: Option<String>,
 }

@@ -15,14 +15,14 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct Act {
-    /// The queues' names.
+    /// The names of the queues.
     #[arg(required = true, value_name = "QUEUE")]
     queues: Vec<String>,
 }
 
 #[derive(Args, Debug)]
 pub struct Clear {
-    /// The queue's name.
+    /// The name of the queue.
     queue: String,
     /// Also remove delayed jobs.
     #[arg(long)]
@@ -31,7 +31,7 @@ pub struct Clear {
 
 #[derive(Args, Debug)]
 pub struct Clean {
-    /// The queue's name.
+    /// The name of the queue.
     queue: String,
     /// The status of the jobs: completed, failed or cancelled.
     #[arg(long, alias = "state", default_value = "completed", value_parser = ended)]
@@ -68,7 +68,9 @@ fn ended(text: &str) -> std::result::Result<JobState, String> {
     JobState::ALL
         .into_iter()
         .find(|state| state.is_ended() && state.as_str() == text)
-        .ok_or_else(|| "it must be completed, failed or cancelled; queues clear removes waiting jobs".into())
+        .ok_or_else(|| {
+            "it must be completed, failed or cancelled; queues clear removes waiting jobs".into()
+        })
 }
 
 impl Act {

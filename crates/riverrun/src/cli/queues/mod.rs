@@ -39,7 +39,9 @@ enum Command {
     )]
     Clear(act::Clear),
     /// Remove ended jobs of a queue.
-    #[command(before_help = "Example: riverrun queues clean emails --status failed --older-than 7d")]
+    #[command(
+        before_help = "Example: riverrun queues clean emails --status failed --older-than 7d"
+    )]
     Clean(act::Clean),
 }
 

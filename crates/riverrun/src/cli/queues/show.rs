@@ -12,7 +12,7 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct Show {
-    /// The queue's name.
+    /// The name of the queue.
     queue: String,
 }
 

@@ -22,7 +22,7 @@ const EVERY: Duration = Duration::from_secs(1);
 
 #[derive(Args, Debug)]
 pub struct Top {
-    /// Print it once instead of again every second.
+    /// Print once and exit.
     #[arg(long)]
     once: bool,
 }

@@ -20,7 +20,7 @@ impl Processes {
         let message = format!("{} is still being loaded", shown.display());
         self.put_broken(file, &Failure::new("MODULE_LOADING", message));
         outcome.warnings.push(format!(
-            "{} takes long to load; the others work meanwhile",
+            "{} is slow to load; other processes run meanwhile",
             shown.display()
         ));
     }
@@ -70,9 +70,8 @@ fn mentions(file: &ProcessFile) -> Vec<String> {
         Kind::Executable => config_path(&file.path).map_or_else(Vec::new, |path| {
             let text = start_of(&path);
             let words = text.split(|c: char| !(c.is_alphanumeric() || "._-/".contains(c)));
-            let is_name = |word: &&str| {
-                (1..=NotLoaded::MAX_MENTION_LETTERS).contains(&word.chars().count())
-            };
+            let is_name =
+                |word: &&str| (1..=NotLoaded::MAX_MENTION_LETTERS).contains(&word.chars().count());
             let names = words.filter(is_name).take(NotLoaded::MAX_MENTIONS);
             names.map(str::to_owned).collect()
         }),

@@ -89,7 +89,9 @@ impl WrittenRetry {
             .is_some_and(|factor| !(1.0..=1_000.0).contains(&factor))
         {
             let message = "must be 1 to 1000".to_owned();
-            fields.issues.push(ConfigIssue::new("backoffMultiplier", message));
+            fields
+                .issues
+                .push(ConfigIssue::new("backoffMultiplier", message));
         }
         read
     }

@@ -10,7 +10,7 @@ pub fn check_queue_name(name: &str) -> Result<(), String> {
     match known && !name.starts_with('/') && !name.ends_with('/') {
         true => Ok(()),
         false => Err(format!(
-            "{:?} is no name of a queue: 1 to 128 letters, digits, '-', '_', '.' and '/' inside",
+            "{:?} is not a queue name: 1 to 128 letters, digits, '-', '_', '.' and '/' inside",
             name.chars().take(64).collect::<String>()
         )),
     }
@@ -23,12 +23,12 @@ pub fn check_new_queue_name(name: &str) -> Result<(), String> {
     check_queue_name(name)?;
     if has_dot_segment(name) {
         return Err(format!(
-            "{name:?} is no name of a queue: it would mean another place in a path"
+            "{name:?} is not a queue name: it would mean another place in a path"
         ));
     }
     match name {
         RunId::LATEST => Err(format!(
-            "{name:?} is no name of a queue: the word is reserved for the newest run or job"
+            "{name:?} is not a queue name: the word is reserved for the newest run or job"
         )),
         _ => Ok(()),
     }

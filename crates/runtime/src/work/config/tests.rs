@@ -172,8 +172,17 @@ fn a_retry_policy_may_have_the_form_of_flows() {
     let both = json!({"retry": {"maxAttempts": 2}, "retryPolicy": {"attempts": 2}});
     assert_eq!(read(both).err().unwrap()[0].path, "retryPolicy");
     let wrong = json!({"retry": {"maxAttempts": 0, "backoffMultiplier": 0, "attempts": 1}});
-    let paths: Vec<String> = read(wrong).err().unwrap().into_iter().map(|i| i.path).collect();
-    let expected = ["retry.maxAttempts", "retry.backoffMultiplier", "retry.attempts"];
+    let paths: Vec<String> = read(wrong)
+        .err()
+        .unwrap()
+        .into_iter()
+        .map(|i| i.path)
+        .collect();
+    let expected = [
+        "retry.maxAttempts",
+        "retry.backoffMultiplier",
+        "retry.attempts",
+    ];
     assert_eq!(paths, expected);
 }
 
@@ -209,8 +218,8 @@ fn what_does_not_fit_is_told_by_its_setting() {
                 "key",
                 "must be a function, an expression as text, or 'auto'"
             ),
-            ("concurency", "is no setting; did you mean concurrency?"),
-            ("zzz", "is no setting"),
+            ("concurency", "is not a setting; did you mean concurrency?"),
+            ("zzz", "is not a setting"),
         ]
     );
     let issues = read(json!([1])).err().unwrap();

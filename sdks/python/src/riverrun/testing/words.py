@@ -81,7 +81,7 @@ def _strangers(
     for word, member in value.items():
         if word not in known:
             hint = _elsewhere(word, path) or meant(word, known)
-            yield {"path": path + word, "message": f"is no setting{hint}"}
+            yield {"path": path + word, "message": f"is not a setting{hint}"}
             continue
         # What is said of a step means the same at the top and in a flow.
         below = place + word if place + word in _MEMBERS or place != "flow." else word
