@@ -168,7 +168,7 @@ async fn events_that_nobody_takes_are_kept_and_counted() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|kind| format!("{} {}", text(&kind["kind"]), kind["count"]))
+        .map(|kind| format!("{} {}", text(&kind["type"]), kind["count"]))
         .collect();
     kinds.sort();
     assert_eq!(kinds, ["unheard.a 2", "unheard.b 1"]);
