@@ -27,7 +27,8 @@ const AT_ONCE: usize = 8;
 
 /// List executions
 ///
-/// Runs in FlowMonkey's shape. `/api/runs` is cheaper: it does not read every run's state.
+/// Runs in the format of FlowMonkey. `/api/runs` is cheaper, because it does not read the state of
+/// every run.
 #[utoipa::path(get, path = "/api/executions", tag = "executions", params(RunListQuery),
     responses((status = 200, description = "A page of executions", body = ExecutionList)))]
 pub(crate) async fn list_executions(
@@ -57,13 +58,12 @@ pub(crate) async fn list_executions(
     })
 }
 
-/// What an execution is shown with.
+/// What to include.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ExecutionQuery {
-    /// Adds `history`: the attempts that have ended, the first 1,000 of them. All of them are in
-    /// pages at `/api/runs/{id}/history`.
+    /// Adds `history`: the first 1,000 ended attempts. `/api/runs/{id}/history` has all of them in pages.
     #[serde(default, deserialize_with = "flag_or_none")]
     #[param(value_type = Option<bool>)]
     history: Option<bool>,
@@ -123,7 +123,7 @@ pub(crate) async fn execution_events(
 
 /// List an execution's jobs
 ///
-/// The run's own, and one for each visit of a step that a process runs.
+/// The job of the run, and one for each visit of a process step.
 #[utoipa::path(get, path = "/api/executions/{id}/jobs", tag = "executions",
     params(("id" = String, Path, description = "The run's id, or `latest`")),
     responses(

@@ -401,7 +401,7 @@ mod tests {
             condition["goto"] = json!("a");
             let expected = match holds {
                 true => json!({"goto": "a"}),
-                false => json!({"failed": "NO_MATCH", "retryable": false}),
+                false => json!({"failed": "NO_MATCH", "retriable": false}),
             };
             check(json!([condition]), expected).await;
         }
@@ -477,7 +477,7 @@ mod tests {
 
     #[tokio::test]
     async fn no_match() {
-        let none = json!({"failed": "NO_MATCH", "retryable": false});
+        let none = json!({"failed": "NO_MATCH", "retriable": false});
         check(json!([]), none).await;
         let bench = Bench::new(json!({}));
         for (default, expected) in [(json!("d"), json!("d")), (json!(null), json!(null))] {
@@ -495,7 +495,7 @@ mod tests {
             panic!("it failed not");
         };
         assert_eq!(
-            (failure.code.as_str(), failure.retryable),
+            (failure.code.as_str(), failure.retriable),
             ("BRANCH_ERROR", Some(false))
         );
         assert!(

@@ -166,7 +166,7 @@ mod tests {
             fork(json!([]), 3),
         )
         .await;
-        let refused = json!({"failed": "INPUT_ERROR", "retryable": false});
+        let refused = json!({"failed": "INPUT_ERROR", "retriable": false});
         check(json!({"step": "s"}), "{}", refused.clone()).await;
         check(json!({"step": "s"}), "null", refused.clone()).await;
         check(json!({"step": "s", "maxItems": 1}), "[1,2]", refused).await;

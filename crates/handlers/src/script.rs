@@ -89,7 +89,7 @@ fn takes_two(source: &str) -> bool {
 /// do better next time.
 pub(crate) fn failure(code: &str, error: &Error) -> Failure {
     let mut failure = Failure::new(code, error.to_string()).details(json!({"code": error.code()}));
-    failure.retryable = Some(error.is_retriable());
+    failure.retriable = Some(error.is_retriable());
     failure
 }
 

@@ -98,7 +98,7 @@ mod tests {
         let bench = Bench::new(json!({"x": "y".repeat(1 << 20)}));
         let config = json!({"value": "${x}".repeat(3_000)});
         let outcome = bench.run(&Set, config, json!(null)).await;
-        let failed = json!({"failed": "VALUE_TOO_LARGE", "retryable": false});
+        let failed = json!({"failed": "VALUE_TOO_LARGE", "retriable": false});
         assert_eq!(brief(&outcome), failed);
     }
 

@@ -173,7 +173,7 @@ mod tests {
             child("2.0.0", json!({"id": 7, "in": 1}), false),
         )
         .await;
-        let unknown = json!({"failed": "FLOW_NOT_FOUND", "retryable": false});
+        let unknown = json!({"failed": "FLOW_NOT_FOUND", "retriable": false});
         check(json!({"flowId": "stranger"}), unknown.clone()).await;
         check(json!({"flowId": "child", "version": "3.0.0"}), unknown).await;
     }

@@ -156,7 +156,7 @@ mod tests {
         check("b", json!({}), json!({"goto": "yes"})).await;
         check("z", json!({}), json!({"goto": null})).await;
         check("o", json!({}), json!({"goto": "object"})).await;
-        let none = json!({"failed": "NO_MATCH", "retryable": false});
+        let none = json!({"failed": "NO_MATCH", "retriable": false});
         check("input.n", json!({}), json!({"goto": "seven"})).await;
         check("o.k", json!({}), none.clone()).await;
         check("gone", json!({}), none).await;

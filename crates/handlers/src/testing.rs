@@ -110,7 +110,7 @@ pub(crate) fn brief(outcome: &Outcome) -> Value {
             }
         },
         Outcome::Failure(failure) => {
-            json!({"failed": failure.code, "retryable": failure.retryable})
+            json!({"failed": failure.code, "retriable": failure.retriable})
         }
         Outcome::Wait { until_ms, .. } => json!({"wait": until_ms - NOW_MS}),
         Outcome::Fork(fork) => json!({

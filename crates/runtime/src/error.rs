@@ -16,9 +16,9 @@ pub enum Error {
     FlowInvalid(Vec<Issue>),
     #[error("there is no flow {id:?}{}", .version.as_ref().map(|v| format!(" in version {v:?}")).unwrap_or_default())]
     FlowNotFound { id: String, version: Option<String> },
-    /// Perhaps processes would make it, if all of their files could be loaded.
+    /// Files that name the flow do not load.
     #[error(
-        "there is no flow {id:?}, perhaps because {why}: flows that processes make together are registered when all of their files load"
+        "there is no flow {id:?}, perhaps because {why}: a flow made of processes is registered when all of its files load"
     )]
     FlowNotMade { id: String, why: String },
     #[error("the input breaks the schema{}", first(.0))]
@@ -140,7 +140,7 @@ impl Error {
             Self::BadId(_) => "BAD_ID",
             Self::Tied(_) => "RUN_TIED",
             Self::SecretMissing(_) => "SECRET_MISSING",
-            Self::BadSignature => "BAD_SIGNATURE",
+            Self::BadSignature => "SIGNATURE_INVALID",
             Self::ShuttingDown => "SHUTTING_DOWN",
             Self::ExpressionsUnavailable(error) => error.code(),
             Self::Busy => "BUSY",

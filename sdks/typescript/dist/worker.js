@@ -2,7 +2,11 @@ import {
   Invocations,
   Session,
   processesOf
+<<<<<<< HEAD
 } from "./shared/56EH6SVP.js";
+=======
+} from "./shared/WMTN3HEU.js";
+>>>>>>> w-contact
 import {
   RiverrunError,
   isObject,

@@ -26,18 +26,23 @@ async fn events_are_paged_both_ways_and_filtered() {
     };
     let all = ids(&read("limit=1000").await);
     assert!(all.len() > 6, "{all:?}");
-    for direction in ["forward", "backward"] {
+    for direction in [
+        "order=asc",
+        "order=desc",
+        "direction=forward",
+        "direction=backward",
+    ] {
         let mut seen = Vec::new();
         let mut cursor = String::new();
         loop {
-            let page = read(&format!("limit=2&direction={direction}{cursor}")).await;
+            let page = read(&format!("limit=2&{direction}{cursor}")).await;
             seen.extend(ids(&page));
             let Some(next) = page["nextCursor"].as_str() else {
                 break;
             };
             cursor = format!("&cursor={next}");
         }
-        if direction == "backward" {
+        if ["order=desc", "direction=backward"].contains(&direction) {
             seen.reverse();
         }
         assert_eq!(seen, all, "{direction}");
@@ -58,6 +63,9 @@ async fn events_are_paged_both_ways_and_filtered() {
         kinds(&read("type=flow.started,step.completed").await).len(),
         4
     );
+    for older in ["types=flow", "kind=flow"] {
+        assert_eq!(read(older).await, read("type=flow").await);
+    }
     let pay = read("step=pay").await;
     assert!(
         pay["items"]

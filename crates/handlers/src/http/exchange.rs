@@ -169,7 +169,7 @@ pub(super) fn broken(error: &reqwest::Error, origin: &str) -> Failure {
     };
     let mut failure = Failure::new(code::HTTP_ERROR, format!("{what} {origin}: {why}"))
         .details(json!({"origin": origin}));
-    failure.retryable = Some(true);
+    failure.retriable = Some(true);
     failure
 }
 

@@ -53,7 +53,7 @@ impl Http {
 
 const DEFAULT_TIMEOUT_MS: u64 = 30_000;
 const DEFAULT_RESPONSE_BYTES: usize = 1 << 20;
-const DEFAULT_RETRYABLE: [u16; 7] = [408, 425, 429, 500, 502, 503, 504];
+const DEFAULT_RETRIABLE: [u16; 7] = [408, 425, 429, 500, 502, 503, 504];
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -62,7 +62,8 @@ struct Config {
     request: RequestConfig,
     timeout_ms: Option<u64>,
     follow_redirects: Option<bool>,
-    retryable_status: Option<Vec<Value>>,
+    #[serde(alias = "retryableStatus")]
+    retriable_status: Option<Vec<Value>>,
     expect_status: Option<Vec<Value>>,
     max_response_bytes: Option<usize>,
 }
@@ -140,11 +141,17 @@ impl Handler for Http {
                     "items": statuses,
                     "default": ["2xx"]
                 },
-                "retryableStatus": {
-                    "description": "The statuses that the step's retry policy may try again, each a number or a class such as 5xx. Retry-After is honoured up to a day.",
+                "retriableStatus": {
+                    "description": "The statuses that the step's retry policy may retry, each a number or a class such as 5xx. Retry-After is respected up to a day.",
                     "type": "array",
                     "items": statuses,
-                    "default": DEFAULT_RETRYABLE
+                    "default": DEFAULT_RETRIABLE
+                },
+                "retryableStatus": {
+                    "description": "The older name of retriableStatus.",
+                    "deprecated": true,
+                    "type": "array",
+                    "items": statuses
                 },
                 "maxResponseBytes": {
                     "description": "A longer response fails with RESPONSE_TOO_LARGE. Mind the flow's maxValueBytes too.",
@@ -164,7 +171,7 @@ impl Handler for Http {
                     "body": {"id": "${order.id}", "note": "for ${customer.name}"},
                     "timeoutMs": 5000,
                     "expectStatus": [201, 409],
-                    "retryableStatus": ["5xx", 429]
+                    "retriableStatus": ["5xx", 429]
                 }
             ]
         })
@@ -186,9 +193,9 @@ impl Handler for Http {
             Some(statuses) => Statuses::read(statuses),
             None => Statuses::success(),
         };
-        let retryable = match &config.retryable_status {
+        let retriable = match &config.retriable_status {
             Some(statuses) => Statuses::read(statuses),
-            None => Statuses::of(&DEFAULT_RETRYABLE),
+            None => Statuses::of(&DEFAULT_RETRIABLE),
         };
         let build = || {
             Some(HttpAction {
@@ -198,7 +205,7 @@ impl Handler for Http {
                 follow: config.follow_redirects.unwrap_or(true),
                 limit: config.max_response_bytes.unwrap_or(DEFAULT_RESPONSE_BYTES),
                 expected,
-                retryable,
+                retriable,
             })
         };
         issues.finish(build())
@@ -212,7 +219,7 @@ struct HttpAction {
     follow: bool,
     limit: usize,
     expected: Statuses,
-    retryable: Statuses,
+    retriable: Statuses,
 }
 
 impl HttpAction {
@@ -225,7 +232,7 @@ impl HttpAction {
             return answer.success();
         }
         let now_ms = call.now_ms;
-        Err(answer.failure(self.retryable.contains(answer.status), now_ms))
+        Err(answer.failure(self.retriable.contains(answer.status), now_ms))
     }
 }
 

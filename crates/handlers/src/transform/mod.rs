@@ -197,7 +197,7 @@ mod tests {
             json!({"output": 8}),
         )
         .await;
-        let failed = json!({"failed": "TRANSFORM_ERROR", "retryable": false});
+        let failed = json!({"failed": "TRANSFORM_ERROR", "retriable": false});
         check("input.a.b", json!({}), failed.clone()).await;
         check("json.parse", json!("{"), failed).await;
     }

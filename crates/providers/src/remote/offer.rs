@@ -63,7 +63,7 @@ pub(super) fn offered(workers: &Workers, said: &Initialised) -> Result<Vec<Proce
             return bad(format!("a process has no id of 1 to {MAX_LETTERS} letters"));
         };
         if has_dot_segment(id) {
-            let message = format!("the id {id:?} of a process would mean another place in a path");
+            let message = format!("the id {id:?} of a process has a part that is . or ..");
             return Err(WorkError::new("PROCESS_INVALID", message).permanent());
         }
         let name = id.rsplit('/').next().unwrap_or(id);

@@ -19,8 +19,8 @@ pub struct Verify {
     /// Check this backup instead of a data folder.
     #[arg(long, value_name = "FILE", conflicts_with = "accept_loss")]
     file: Option<PathBuf>,
-    /// Open a data folder that holds less than was acknowledged with what is left. Its files as they
-    /// were are kept in a folder beside them.
+    /// Accept that acknowledged data is missing, so that the server starts with the rest. The old files
+    /// are kept in a folder beside them.
     #[arg(long)]
     accept_loss: bool,
     #[command(flatten)]

@@ -281,7 +281,7 @@ pub fn told(code: &str, message: &str, exit: Exit, details: &Value) -> Failure {
         "TRIGGER_BROKEN" => failure.next("riverrun triggers show <id>"),
         "TRIGGER_EXISTS" => failure.next("riverrun triggers rm <id>, and again"),
         "AWAIT_NOT_FOUND" => failure
-            .next("riverrun runs why <run>, which says the id of its door")
+            .next("riverrun runs why <run>, which prints the id of the callback")
             .next("riverrun triggers ls"),
         "JOB_OF_RUN" => failure.next("riverrun runs cancel <run>"),
         "RUN_NOT_ENDED" => failure.next("riverrun runs cancel <id>"),

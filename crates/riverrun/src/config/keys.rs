@@ -119,7 +119,7 @@ pub fn unknown_key(key: &str, known: &BTreeMap<String, Kind>, source: &Source) -
     let near = known
         .keys()
         .max_by(|a, b| strsim::jaro_winkler(a, key).total_cmp(&strsim::jaro_winkler(b, key)));
-    let failure = Failure::usage("CONFIG_UNKNOWN_KEY", format!("{key:?} is no setting"))
+    let failure = Failure::usage("CONFIG_UNKNOWN_KEY", format!("{key:?} is not a setting"))
         .note(format!("from {source}"));
     match near {
         Some(near) => failure.note(format!("the nearest one is {near:?}")),

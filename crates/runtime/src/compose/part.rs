@@ -137,7 +137,7 @@ fn strangers(process: &str, flow: &Value) -> Vec<ConfigIssue> {
     keys.filter(|key| !MEMBERS.contains(&key.as_str()))
         .map(|key| ConfigIssue {
             path: format!("{process}.flow.{key}"),
-            message: format!("is no setting{}", meant(key, MEMBERS)),
+            message: format!("is not a setting{}", meant(key, MEMBERS)),
         })
         .collect()
 }

@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use riverrun_contract::{Cancellation, Invocation, Process};
 use riverrun_engine::{AwaitFor, Awaiting, Failure, Input, Outcome, Parked, VisitKey, retry};
 use riverrun_protocol::{CancelReason, Reply, Suspended, WorkError};
 use riverrun_store::{
@@ -18,13 +19,7 @@ use super::{
     log::log,
     prepare::Prepared,
 };
-use crate::{
-    Compiled, Error, Runtime,
-    work::{
-        Cancellation, Invocation, KeptOptions, Process, Stop, checked, failure_of as failure,
-        is_loss, silent, to_job, waiting_event,
-    },
-};
+use crate::{Compiled, Error, Runtime, work::{KeptOptions, Stop, checked, failure_of as failure, is_loss, silent, to_job, waiting_event}};
 
 /// An attempt under way.
 struct Attempt<'a> {

@@ -240,14 +240,12 @@ fn entry(memo: &Memo) -> JournalEntry {
     }
 }
 
-/// An error as code is told it: as code itself has recorded it, with members that only code knows,
-/// or as the engine has, which says `retryable`.
+/// A recorded error as code receives it: with the members that only code knows, and with `retriable`
+/// also where an older version recorded `retryable`.
 fn recorded(error: &Json) -> Option<Json> {
-    let mut read: WorkError = error.read().ok()?;
-    let retryable = error.get("retryable").and_then(|said| said.read().ok());
-    if read.retriable.is_some() || retryable.is_none() {
-        return Some(error.clone());
-    }
-    read.retriable = retryable;
-    Some(Json::of(&read))
+    let read: WorkError = error.read().ok()?;
+    Some(match error.get("retryable") {
+        None => error.clone(),
+        Some(_) => Json::of(&read),
+    })
 }

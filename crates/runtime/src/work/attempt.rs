@@ -449,7 +449,7 @@ fn decide(policy: &Policy, error: &WorkError, job: &ClaimedJob, now: Millis) -> 
     let failures = job.attempt.saturating_sub(job.losses);
     let failure = Failure::new(error.code.clone(), error.message.clone());
     let mut failure = failure.thrown(error.name.clone(), None);
-    failure.retryable = error.retriable;
+    failure.retriable = error.retriable;
     failure.retry_after_ms = error.retry_after_ms;
     let retry = policy.retry_for_ever_if_said();
     let kept = Json::of(error);

@@ -109,7 +109,7 @@ pub(crate) fn final_answer() -> Json {
 pub(crate) fn failure_of(error: WorkError) -> Failure {
     let failure = Failure::new(error.code, error.message);
     let mut failure = failure.thrown(error.name, error.stack);
-    failure.retryable = error.retriable;
+    failure.retriable = error.retriable;
     failure.retry_after_ms = error.retry_after_ms;
     failure.details = error.details;
     failure

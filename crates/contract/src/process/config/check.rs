@@ -20,11 +20,6 @@ pub(super) fn check(written: &Written, queue: &str) -> Vec<ConfigIssue> {
     {
         issue("concurrency", format!("must be 1 to {MAX_CONCURRENCY}"));
     }
-    if let Some(retry) = &written.retry_policy
-        && retry.attempts == Some(0)
-    {
-        issue("retryPolicy.attempts", "must be 1 or more".to_owned());
-    }
     if written.key_concurrency == Some(0) {
         issue("keyConcurrency", "must be 1 or more".to_owned());
     }

@@ -175,7 +175,7 @@ impl ProcessConfig {
             },
             concurrency: limit.unwrap_or(CONCURRENCY.max(least)),
             policy: Policy::read(
-                written.retry_policy.as_ref(),
+                written.retry.as_ref(),
                 written.dlq.as_ref(),
                 written.timeout_ms,
             ),

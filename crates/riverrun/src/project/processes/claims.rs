@@ -92,8 +92,8 @@ fn different_limits(owner: &Owner, other: &Owner, queue: &str) -> Failure {
     );
     Failure::new("PROCESS_CONFLICT", message)
         .note(format!(
-            "concurrency, keyConcurrency, rateLimit and batch hold for the queue as a whole; {} is \
-             not taken in",
+            "concurrency, keyConcurrency, rateLimit and batch apply to the whole queue; {} is \
+             not registered",
             owner.id
         ))
         .next("the same limits in both, or a queue of its own for one of them")
@@ -106,7 +106,7 @@ fn conflict(owner: &Owner, other: &std::path::Path, what: &str) -> Failure {
         owner.file.display()
     );
     Failure::new("PROCESS_CONFLICT", message)
-        .note(format!("{} is not taken in", owner.id))
+        .note(format!("{} is not registered", owner.id))
         .next("another name for one of the files, or another queue in its config")
 }
 

@@ -67,6 +67,7 @@ impl KeptOptions {
                 .and_then(|backoff| backoff.read().ok()),
             on_fail: self.on_fail,
             retriable_errors: self.retriable_errors.clone(),
+            ..WrittenRetry::default()
         });
         if let Some(ms) = self.timeout_ms {
             policy.timeout = Some(Duration::from_millis(ms));

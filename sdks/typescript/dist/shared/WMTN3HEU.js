@@ -1083,6 +1083,7 @@ function checkpoint(link, first) {
     }
   };
 }
+var retrySettings = ["maxAttempts", "backoffMs", "backoffMultiplier", "maxBackoffMs", "retryOn", "jitter", "attempts", "backoff", "retriableErrors"];
 function runSettings(name, options2) {
   const invalid3 = (problem) => new RiverrunError("INPUT_ERROR", `run(${JSON.stringify(name)}): ${problem}`, { retriable: false });
   if (typeof options2 !== "object" || options2 === null) throw invalid3(`options must be an object with retry and timeoutMs, not ${String(options2)}`);
@@ -1091,11 +1092,11 @@ function runSettings(name, options2) {
   if (stranger !== void 0) throw invalid3(`there is no option ${JSON.stringify(stranger)}: there are retry and timeoutMs`);
   if (timeoutMs !== void 0 && !(typeof timeoutMs === "number" && timeoutMs > 0)) throw invalid3(`timeoutMs must be a positive number, is ${String(timeoutMs)}`);
   if (retry !== void 0 && retry !== false && !(typeof retry === "number" && Number.isInteger(retry) && retry > 0) && (typeof retry !== "object" || retry === null)) {
-    throw invalid3(`retry must be false, a number of attempts or a policy such as { attempts: 5, backoff: { type: 'fixed', delayMs: 1000 } }`);
+    throw invalid3(`retry must be false, a number of attempts or a policy such as { maxAttempts: 5, backoffMs: 1000 }`);
   }
   if (typeof retry === "object") {
-    const word = Object.keys(retry).find((key2) => !["attempts", "backoff", "retriableErrors"].includes(key2));
-    if (word !== void 0) throw invalid3(`retry has no setting ${JSON.stringify(word)}: it has attempts, backoff and retriableErrors`);
+    const word = Object.keys(retry).find((key2) => !retrySettings.includes(key2));
+    if (word !== void 0) throw invalid3(`retry has no setting ${JSON.stringify(word)}: it has maxAttempts, backoffMs, backoffMultiplier, maxBackoffMs, retryOn and jitter`);
   }
   return { ...retry !== void 0 && { retry }, ...timeoutMs !== void 0 && { timeoutMs: Math.min(timeoutMs, 2 ** 31 - 1) } };
 }
