@@ -425,7 +425,7 @@ mod tests {
             "lease = 'x'",
             &[],
             "CONFIG_INVALID",
-            &["lease", "\"x\" is no duration"],
+            &["lease", "\"x\" is not a duration"],
         );
         refused(
             "log_format = 'xml'",

@@ -9,7 +9,11 @@ fn help_version_and_completions() {
     let project = Project::new();
     let help = project.run(&["--help"]);
     assert_eq!(help.code, 0);
-    assert!(help.out.starts_with("Durable flows"), "{}", help.out);
+    assert!(
+        help.out.starts_with("One server for background jobs"),
+        "{}",
+        help.out
+    );
     let help = project.run(&["run", "--help"]);
     let mut lines = help.out.lines();
     assert_eq!(lines.next(), Some("Start a run of a flow"));

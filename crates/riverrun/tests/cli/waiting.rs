@@ -327,7 +327,7 @@ fn events_of_a_kind_are_tailed() {
     works
         .run(&["tail", "--kind", "job"])
         .refused(2, &["error[BAD_KIND]"]);
-    works.run(&["tail"]).refused(2, &["--type"]);
+    works.run(&["tail"]).refused(2, &["<STREAM>"]);
 }
 
 #[test]

@@ -432,7 +432,7 @@ fn a_second_signal_ends_a_worker_at_once() {
     let server = home.start(&SERVE);
     let (worker, job) = holding(&server, &away, &[]);
     worker.signal("-TERM");
-    wait_for(&worker.running.err, "once more stops at once");
+    wait_for(&worker.running.err, "a second signal stops at once");
     worker.signal("-TERM");
     assert_eq!(worker.ended(), 130);
     // Nobody else is there: it waits for one.
