@@ -44,6 +44,7 @@ pub use compute::{SMALL, Work, compile_expr, compute, has_costly_schema, schema_
 pub use definition::{
     Format, NotRead, check_members, check_numbers, parse_definition, read_definition,
 };
+pub use drive::projection;
 pub use error::Error;
 pub use flows::{Compiled, FlowEntry, FlowSummary, RegisteredFlow};
 pub use handler::{Action, Call, Effects, FlowLookup, Handler, KnownNames, Services, function};
