@@ -120,6 +120,12 @@ pub(super) const RULES: &[Rule] = &[
     ),
     (
         "meta",
+        "it is missing",
+        "SELECT wanted.value FROM json_each('[\"opens\", \"checks\", \"stray_ms\", \"log\", \"unheard\"]') wanted
+         WHERE NOT EXISTS (SELECT 1 FROM meta WHERE key = wanted.value)",
+    ),
+    (
+        "meta",
         "it has a value that is never reached",
         "SELECT key FROM meta WHERE value NOT BETWEEN 0 AND 1 << 52",
     ),

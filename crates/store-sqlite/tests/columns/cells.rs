@@ -41,11 +41,13 @@ fn tables(file: &Path) -> Vec<Table> {
     let list: Vec<(String, usize, String)> = list.unwrap().map(Result::unwrap).collect();
     let table = |(name, root, sql): (String, usize, String)| {
         let is_keyed = sql.contains("WITHOUT ROWID");
-        // The columns of such a key come first.
+        // The columns of such a key come first. Otherwise a number that is the key is the row's own,
+        // and what is stored in its place is never read.
         let order = if is_keyed { "pk = 0, pk, cid" } else { "cid" };
-        let sql = format!("SELECT name FROM pragma_table_info('{name}') ORDER BY {order}");
+        let shown = "iif(pk = 1 AND type = 'INTEGER' AND NOT ?1, '', name)";
+        let sql = format!("SELECT {shown} FROM pragma_table_info('{name}') ORDER BY {order}");
         let mut columns = conn.prepare(&sql).unwrap();
-        let columns = columns.query_map([], |row| row.get(0)).unwrap();
+        let columns = columns.query_map([is_keyed], |row| row.get(0)).unwrap();
         Table {
             columns: columns.map(Result::unwrap).collect(),
             name,
@@ -103,11 +105,13 @@ fn row(bytes: &[u8], page: usize, table: &Table, kind: u8, cell: usize, found: &
             6 | 7 => 8,
             code => (code as usize - 12) / 2,
         };
-        found.push(Cell {
-            table: table.name.clone(),
-            column: column.clone(),
-            bytes: (types..next).chain(value..value + size).collect(),
-        });
+        if !column.is_empty() {
+            found.push(Cell {
+                table: table.name.clone(),
+                column: column.clone(),
+                bytes: (types..next).chain(value..value + size).collect(),
+            });
+        }
         types = next;
         value += size;
     }
