@@ -118,14 +118,17 @@ async fn page(
             },
         )
         .await?;
-    // A page of large events ends early; its cursor may then lead to an empty page.
-    let bytes: usize = items
-        .iter()
-        .filter_map(|event| event.data.as_ref())
-        .map(Json::bytes)
-        .sum();
+    // A page of large events ends early; its cursor may then lead to an empty page. The store ends
+    // with the event that reaches the limit, which is left to the next page unless it is alone.
+    let mut bytes = 0;
+    let size = |event: &Event| event.data.as_ref().map_or(0, Json::bytes);
+    let sums = items.iter().map(|event| {
+        bytes += size(event);
+        bytes
+    });
+    let fitting = sums.filter(|sum| *sum <= EventQuery::PAGE_BYTES).count();
     let more = items.len() > query.limit || bytes >= EventQuery::PAGE_BYTES;
-    items.truncate(query.limit);
+    items.truncate(query.limit.min(fitting.max(1)));
     let last = items.last().filter(|_| more);
     let next_cursor = last.map(|event| event.id.to_string());
     Ok(Items { items, next_cursor })

@@ -1,10 +1,12 @@
 //! Runs in FlowMonkey's shape.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use futures::{StreamExt, TryStreamExt, stream};
 use riverrun_engine::{AwaitFor, HistoryEntry, Parked, RunState, Visit, Wait};
-use riverrun_runtime::Loaded;
-use riverrun_types::{RunStatus, time::NEVER};
+use riverrun_runtime::{Error, Loaded};
+use riverrun_types::{RunId, RunStatus, time::NEVER};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -44,6 +46,7 @@ pub(crate) async fn list_executions(
                 Ok(loaded) => execution(&api, &loaded).await.map(Some),
                 // Deleted since the page was read.
                 Err(error) if error.code() == "RUN_NOT_FOUND" => Ok(None),
+                Err(error) if error.code() == "STORE_CORRUPT" => damaged(&api, &id, &error).await,
                 Err(error) => Err(ApiError::from(error)),
             }
         }
@@ -215,6 +218,28 @@ fn wait_reason(state: &RunState) -> Option<String> {
             }),
             Some(Wait::Parked(_)) | None => None,
         })
+}
+
+/// One whose stream cannot be read, as far as its row knows it.
+async fn damaged(api: &Api, run: &RunId, cause: &Error) -> Result<Option<Execution>, ApiError> {
+    let Some(record) = api.runtime().store().run(run).await? else {
+        return Ok(None);
+    };
+    let error = ExecutionError {
+        code: cause.code().to_owned(),
+        message: cause.to_string(),
+        step_id: None,
+        details: None,
+        timestamp: record.updated_ms,
+    };
+    let mut state = RunState::new();
+    state.status = record.status;
+    let state = Arc::new(state);
+    let shown = execution(api, &Loaded { record, state }).await?;
+    Ok(Some(Execution {
+        error: Some(error),
+        ..shown
+    }))
 }
 
 fn error(loaded: &Loaded) -> Option<ExecutionError> {

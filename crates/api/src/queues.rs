@@ -135,7 +135,9 @@ impl<'a> From<&'a QueueView> for ShownQueue<'a> {
                 failed: record.failed,
                 cancelled: record.cancelled,
             },
-            oldest_ms: record.oldest_ms.map(|ms| (now_ms() - ms).max(0)),
+            oldest_ms: record
+                .oldest_ms
+                .map(|ms| now_ms().saturating_sub(ms).max(0)),
             stats,
         }
     }

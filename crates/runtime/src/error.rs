@@ -31,6 +31,8 @@ pub enum Error {
         bytes: usize,
         limit: usize,
     },
+    #[error("the definition has more than {0} values and member names")]
+    TooManyValues(usize),
     #[error("a value has {bytes} bytes; one may have {limit} (limits.maxValueBytes)")]
     ValueTooLarge { bytes: usize, limit: usize },
     #[error(
@@ -122,7 +124,7 @@ impl Error {
             Self::InputInvalid(_) => "INPUT_INVALID",
             Self::StateInvalid(_) => "STATE_INVALID",
             Self::TooLarge { what: "state", .. } => "STATE_TOO_LARGE",
-            Self::TooLarge { .. } => "TOO_LARGE",
+            Self::TooLarge { .. } | Self::TooManyValues(_) => "TOO_LARGE",
             Self::ValueTooLarge { .. } => "VALUE_TOO_LARGE",
             Self::TooDeep { .. } => "TOO_DEEP",
             Self::BadEvent(_) => "BAD_EVENT",

@@ -43,6 +43,7 @@ pub use compose::{Composable, Composed, ComposedFlow, Made, MadeFlow, compose};
 pub use definition::{
     Format, NotRead, check_members, check_numbers, parse_definition, read_definition,
 };
+pub use drive::projection;
 pub use error::Error;
 pub use flows::{Compiled, FlowEntry, FlowSummary, RegisteredFlow};
 pub use handlers::Handlers;

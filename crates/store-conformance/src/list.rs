@@ -127,6 +127,7 @@ macro_rules! with_checks {
                     all_streams_are_in_one_order,
                     kinds_are_found_among_others,
                     large_changes_have_their_numbers,
+                    a_page_of_the_log_is_no_larger_than_asked,
                     numbers_are_not_given_again,
                     what_is_heard_has_the_numbers_of_the_log,
                 }

@@ -291,7 +291,7 @@ fn bytes(events: &[Draft]) -> usize {
 }
 
 /// What lists and filters see of a state.
-pub(crate) fn projection(state: &RunState) -> Projection {
+pub fn projection(state: &RunState) -> Projection {
     let wake_ms = Some(state.wake_ms()).filter(|wake| *wake != NEVER);
     Projection {
         status: state.status,

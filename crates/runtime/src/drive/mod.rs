@@ -21,7 +21,8 @@ use tokio::sync::OwnedSemaphorePermit;
 
 pub(crate) use advance::Effectful;
 pub(crate) use attempt::Attempts;
-pub(crate) use commit::{Committed, SNAPSHOT_EVERY, projection, record};
+pub use commit::projection;
+pub(crate) use commit::{Committed, SNAPSHOT_EVERY, record};
 pub(crate) use damaged::damage;
 
 use crate::{Compiled, Loaded, Result, Runtime, cache::Known, leases::Keep, steps::Told};

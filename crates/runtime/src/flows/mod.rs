@@ -235,7 +235,9 @@ impl Flows {
 
 fn compile(handlers: &Handlers, entry: &FlowEntry) -> Result<Compiled> {
     let damaged = |error: String| {
-        Error::BadDefinition(format!("flow {}@{}: {error}", entry.id, entry.version))
+        let text = format!("flow {}@{}: {error}", entry.id, entry.version);
+        // It was valid when it was registered.
+        Error::Store(StoreError::Corrupt(text))
     };
     let flow: Flow = entry
         .definition

@@ -208,15 +208,19 @@ impl Runtime {
     }
 
     /// The job of a step is its run's, which waits for it: whoever wants it gone cancels the run.
+    /// The jobs of a damaged run outlive it, because nobody can tell which they are.
     async fn refuse_of_run(&self, job: &RunId) -> Result<()> {
         let record = self.job(job).await?;
         let step = KeptOptions::read(record.options.as_ref()).step;
-        match step.filter(|_| !record.state.is_ended()) {
-            None => Ok(()),
-            Some(place) => Err(Error::JobOfRun {
+        let Some(place) = step.filter(|_| !record.state.is_ended()) else {
+            return Ok(());
+        };
+        match self.store().run(&place.run).await? {
+            Some(run) if !run.status.is_ended() => Err(Error::JobOfRun {
                 job: record.id,
                 run: place.run,
             }),
+            _ => Ok(()),
         }
     }
 
