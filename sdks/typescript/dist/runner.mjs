@@ -1036,13 +1036,9 @@ var StepExecution = class {
     for (let [asked, quietMs] = [-1, 0]; asked !== this.#journal.asked || quietMs < longMs && mayWait(); quietMs += graceMs) {
       if (asked !== this.#journal.asked) quietMs = 0;
       asked = this.#journal.asked;
-<<<<<<< HEAD
       ownTimers += 1;
-      await new Promise((resolve) => setTimeout(resolve, graceMs));
-      ownTimers -= 1;
-=======
       await new Promise((resolve2) => setTimeout(resolve2, graceMs));
->>>>>>> w-contact
+      ownTimers -= 1;
       while (this.#held.length && this.#inFlight.size > this.#held.length) await Promise.race(this.#inFlight);
       if (!this.#held.length) return;
     }

@@ -14,11 +14,7 @@ import {
   processesOf,
   redactor,
   valueText
-<<<<<<< HEAD
-} from "./shared/56EH6SVP.js";
-=======
-} from "./shared/WMTN3HEU.js";
->>>>>>> w-contact
+} from "./shared/4IBI5SFO.js";
 import {
   CancelledError,
   RiverrunError,

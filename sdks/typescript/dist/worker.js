@@ -2,11 +2,7 @@ import {
   Invocations,
   Session,
   processesOf
-<<<<<<< HEAD
-} from "./shared/56EH6SVP.js";
-=======
-} from "./shared/WMTN3HEU.js";
->>>>>>> w-contact
+} from "./shared/4IBI5SFO.js";
 import {
   RiverrunError,
   isObject,

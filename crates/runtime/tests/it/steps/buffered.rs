@@ -19,7 +19,7 @@ impl Provider for Buyer {
         let given = input(&call);
         let journal = &call.invoke.job.journal;
         let is_later = |entry: &JournalEntry| entry.name == "emitted" || entry.op == "await";
-        if !journal.iter().any(|entry| is_later(entry)) {
+        if !journal.iter().any(is_later) {
             for n in given["emits"].as_array().into_iter().flatten() {
                 ask(&call, "emit", json!({"type": "paid", "data": n})).await?;
             }
