@@ -43,11 +43,11 @@ impl Traffic {
     }
 
     /// The body of its answer, which is the end of it.
-    pub fn body(self: &Arc<Self>, body: Body) -> Body {
-        Body::new(Watched {
+    pub fn body(self: Arc<Self>, body: Body) -> Watched {
+        Watched {
             body,
-            _answer: Answer(self.clone()),
-        })
+            _answer: Answer(self),
+        }
     }
 
     /// Everything was written. Without an answer under way, whatever comes next is not a route's
@@ -71,7 +71,8 @@ impl Drop for Answer {
     }
 }
 
-struct Watched {
+/// The body of an answer of a route.
+pub(crate) struct Watched {
     body: Body,
     _answer: Answer,
 }

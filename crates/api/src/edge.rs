@@ -1,6 +1,6 @@
 //! What happens around every request: its id, its span, who it is for and where it is from, its
-//! time limit, the rest of a body that was not wanted, and the guarantee that even a panic is
-//! answered in the one error shape.
+//! time limit, the rest of a body that was not wanted, what becomes of large answers, and the
+//! guarantee that even a panic is answered in the one error shape.
 
 use std::{
     any::Any,
@@ -26,7 +26,16 @@ use tokio::sync::Semaphore;
 use tokio_util::task::AbortOnDropHandle;
 use tracing::Instrument;
 
-use crate::{app::Api, cross_site, doors, errors::ApiError, headers, read_on::read_on};
+use crate::{
+    app::Api,
+    compression::{Accepted, compress},
+    cross_site, doors,
+    errors::ApiError,
+    headers,
+    read_on::read_on,
+    serve::Leave,
+    unread,
+};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// No browser guesses that an answer is something else than it says.
@@ -81,7 +90,7 @@ async fn answer(api: &Api, id: &HeaderValue, request: Request, next: Next) -> Re
     {
         limit += api.options().max_wait;
     }
-    let guarded = AssertUnwindSafe(run(request, next)).catch_unwind();
+    let guarded = AssertUnwindSafe(respond(api, request, next)).catch_unwind();
     match tokio::time::timeout(limit, guarded).await {
         Ok(Ok(response)) => response,
         Ok(Err(panic)) => refusal(broken_down(id, &*panic)),
@@ -90,6 +99,14 @@ async fn answer(api: &Api, id: &HeaderValue, request: Request, next: Next) -> Re
             refusal(ApiError::new("REQUEST_TIMEOUT", message))
         }
     }
+}
+
+/// The answer of a route, compressed and counted if it is large.
+async fn respond(api: &Api, request: Request, next: Next) -> Response {
+    let accepted = Accepted::of(request.headers());
+    let leave = request.extensions().get::<Leave>().cloned();
+    let response = run(request, next).await;
+    compress(accepted, unread::count(api, leave, response)).await
 }
 
 /// Requests that may be long to compute and are handled at once. Each of them may need a thread.

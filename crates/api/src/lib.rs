@@ -8,6 +8,7 @@ mod app;
 mod awaits;
 mod call_socket;
 mod calls;
+mod compression;
 mod connection;
 mod cross_site;
 mod docs_page;

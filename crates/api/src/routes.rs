@@ -3,10 +3,6 @@
 use axum::{Router, middleware, routing};
 use riverrun_runtime::Runtime;
 use riverrun_triggers::Triggers;
-use tower_http::compression::{
-    CompressionLayer, CompressionLevel,
-    predicate::{And, NotForContentType, Predicate, SizeAbove},
-};
 use utoipa::{
     OpenApi,
     openapi::{ContentBuilder, Ref, RefOr, Response, ResponseBuilder},
@@ -17,7 +13,7 @@ use crate::{
     app::{Api, ApiOptions},
     awaits, call_socket, calls, docs_page, doors, edge, event_socket, events, executions, flows,
     handlers, health, hooks, jobs, kinds, letters, queues, run_actions, run_history, run_reads,
-    schemas, sse, start, stories, triggers, unheard, unread, workers,
+    schemas, sse, start, stories, triggers, unheard, workers,
 };
 
 /// The routes of a runtime, ready to be served.
@@ -44,8 +40,7 @@ pub fn router(runtime: Runtime, triggers: Triggers, options: ApiOptions) -> Rout
         .route("/api/_queue/ws", routing::get(event_socket::event_socket))
         .fallback(edge::not_found)
         .method_not_allowed_fallback(edge::method_not_allowed)
-        .layer(middleware::from_fn_with_state(api.clone(), unread::count))
-        .layer(compression())
+        // One layer does all: each one of its own costs every request several allocations.
         .layer(middleware::from_fn_with_state(api.clone(), edge::around))
         .with_state(api)
 }
@@ -235,12 +230,4 @@ fn spellings(path: &str) -> Vec<String> {
     }
     let spelled = |name: &String| [format!("/api/{name}"), format!("/api/_{name}")];
     names.iter().flat_map(spelled).collect()
-}
-
-/// Large answers are worth compressing; live streams and small answers are not.
-fn compression() -> CompressionLayer<And<SizeAbove, NotForContentType>> {
-    let streams = NotForContentType::const_new("text/event-stream");
-    CompressionLayer::new()
-        .quality(CompressionLevel::Fastest)
-        .compress_when(SizeAbove::new(1_024).and(streams))
 }

@@ -19,7 +19,7 @@ use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tower::ServiceExt;
 
-use crate::connection::{Connection, Traffic};
+use crate::connection::{Connection, Traffic, Watched};
 
 /// How long a client may take from connecting, or from its last answer, to the end of a header.
 const HEADERS: Duration = Duration::from_secs(60);
@@ -94,9 +94,9 @@ fn service(
     leave: Leave,
 ) -> impl hyper::service::Service<
     Request<Incoming>,
-    Response = Response,
+    Response = Response<Watched>,
     Error = Infallible,
-    Future: Future<Output = Result<Response, Infallible>> + Send,
+    Future: Future<Output = Result<Response<Watched>, Infallible>> + Send,
 > {
     hyper::service::service_fn(move |request: Request<Incoming>| {
         traffic.begin();

@@ -11,8 +11,6 @@ use std::{
 
 use axum::{
     body::{Body, Bytes, HttpBody},
-    extract::{Request, State},
-    middleware::Next,
     response::Response,
 };
 use hyper::body::{Frame, SizeHint};
@@ -29,10 +27,8 @@ const LARGE: u64 = 64 << 10;
 /// The piece that is handed to the connection at a time. Each one shows that the client reads.
 const PIECE: usize = 64 << 10;
 
-/// Counts the answer if it is large.
-pub(crate) async fn count(State(api): State<Api>, request: Request, next: Next) -> Response {
-    let leave = request.extensions().get::<Leave>().cloned();
-    let response = next.run(request).await;
+/// Counts the answer if it is large. `leave` ends the connection that it is for.
+pub(crate) fn count(api: &Api, leave: Option<Leave>, response: Response) -> Response {
     let Some(bytes) = HttpBody::size_hint(response.body()).exact() else {
         return response;
     };

@@ -8,7 +8,7 @@ use riverrun_store::{Append, Change, Commit, Error as StoreError, Expect, Once};
 use riverrun_types::{
     Draft, EventId, EventType, Json, Name, Path, RunId, StreamName,
     event::EventContext,
-    normalise::{self, Refused},
+    normalise::{self, Envelope, Refused},
 };
 
 use crate::{
@@ -122,17 +122,15 @@ impl Runtime {
 
     /// Whether steps of a run react to events from outside.
     async fn is_heard(&self, run: &RunId, drafts: &[Draft]) -> Result<bool> {
-        let is_emitted = |draft: &Draft| matches!(Fact::read(draft), Fact::Emitted { .. });
+        let is_emitted = |draft: &Draft| Fact::emitted(draft).is_some();
         if !drafts.iter().any(is_emitted) {
             return Ok(false);
         }
         let record = self.store().run(run).await?;
         let record = record.ok_or_else(|| StoreError::RunNotFound(run.clone()))?;
         let flow = self.compiled(&record.flow, Some(&record.version)).await?;
-        let is_heard = |draft: &Draft| match Fact::read(draft) {
-            Fact::Emitted { kind, .. } => flow.plan.hears(&kind),
-            _ => false,
-        };
+        let is_heard =
+            |draft: &Draft| Fact::emitted(draft).is_some_and(|(kind, _)| flow.plan.hears(&kind));
         if !drafts.iter().any(is_heard) {
             return Ok(false);
         }
@@ -309,27 +307,34 @@ fn refuse_reserved(stream: &StreamName, drafts: &[Draft]) -> Result<()> {
 
 /// Reads one event from outside and refuses what only the server may say.
 pub(crate) fn read(event: &Json, now: i64) -> Result<Draft> {
-    check_size(event)?;
-    let draft = normalise::normalise(event, now).map_err(|error| {
-        if let Refused::Repeated(message) = error {
-            return Error::DuplicateMember(message);
+    let refused = |refused: Refused| match refused {
+        Refused::Repeated(message) => Error::DuplicateMember(message),
+        Refused::Unknown(name) => {
+            let near = meant(&name, &normalise::MEMBERS);
+            Error::BadEvent(format!("{}{near}", Refused::Unknown(name)))
         }
-        let near = match &error {
-            Refused::Unknown(name) => meant(name, &normalise::MEMBERS),
-            _ => String::new(),
-        };
-        Error::BadEvent(format!("{error}{near}"))
-    })?;
+        other => Error::BadEvent(other.to_string()),
+    };
+    let envelope = match Envelope::of(event) {
+        Ok(envelope) => envelope,
+        Err(error) => {
+            check_size(event)?;
+            return Err(refused(error));
+        }
+    };
+    check_bytes("event", envelope.data_bytes())?;
+    check_bytes("event", envelope.other_bytes())?;
+    let draft = envelope.draft(now).map_err(refused)?;
     if draft.kind.is_servers_own() {
         return Err(Error::ReservedType(draft.kind.to_string()));
     }
-    if let Fact::Emitted { kind: topic, .. } = Fact::read(&draft)
-        && draft.kind == EventType::Emit
+    if draft.kind == EventType::Emit
+        && let Some((topic, _)) = Fact::emitted(&draft)
         && EventType::parse(&topic).is_reserved()
     {
         return Err(Error::ReservedType(topic.to_string()));
     }
-    check_outside(event, &draft)?;
+    check_state_write(&draft)?;
     Ok(draft)
 }
 
@@ -382,6 +387,11 @@ fn largest(fact: &Fact) -> usize {
 /// What holds of every event that is not the engine's own.
 pub(crate) fn check_outside(event: &Json, draft: &Draft) -> Result<()> {
     check_size(event)?;
+    check_state_write(draft)
+}
+
+/// A write to the state has the form that its type promises.
+fn check_state_write(draft: &Draft) -> Result<()> {
     if draft.kind.family() == "state" && !is_state_write(draft) {
         let message = format!(
             "{}: the data of a {} event does not fit: state.set takes {{key, value}}, state.delete {{key}}, state.batch {{operations: [{{type, key, value}}]}}, state.snapshot an object",

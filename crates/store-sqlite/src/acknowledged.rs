@@ -161,7 +161,7 @@ fn look(path: &Path) -> Result<Log> {
         if log.seek(SeekFrom::End(0))? == 0 {
             return Ok(Log::Absent);
         }
-        let Some(header) = Header::read(&mut log)? else {
+        let Some(header) = Header::read(&log)? else {
             return Ok(Log::Unreadable);
         };
         let frames = wal::committed_frames(&mut log, &header)?;

@@ -28,6 +28,7 @@ mod migrate;
 mod names;
 mod once;
 mod open;
+mod positioned;
 mod queue;
 mod read;
 mod reserve;

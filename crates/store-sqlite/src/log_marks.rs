@@ -2,7 +2,7 @@
 
 use std::{
     fs::{File, OpenOptions},
-    io::{self, Read, Seek, SeekFrom},
+    io,
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -21,7 +21,8 @@ use crate::{
     error::translate,
     lock::unusable,
     mark::{Mark, MarkFile},
-    wal::{FRAME_BYTES, FRAME_HEADER_BYTES, FrameHeader, HEADER_BYTES, Header},
+    positioned,
+    wal::{FRAME_BYTES, FRAME_HEADER_BYTES, FrameHeader, Generation, HEADER_BYTES, Header},
 };
 
 /// How often the pulse grows while something is written.
@@ -48,6 +49,7 @@ impl Acknowledged {
     pub(crate) fn noter(&self, folder: &Path) -> Noter {
         Noter {
             log: None,
+            generation: None,
             folder: folder.to_owned(),
             mark: self.mark.clone(),
             pulse: self.pulse.clone(),
@@ -112,6 +114,9 @@ impl Acknowledged {
 pub(crate) struct Noter {
     /// Opened with the first commit, which made it.
     log: Option<File>,
+    /// Of the log, as its header said when a frame with these salts first appeared. Each frame has the
+    /// salts, so the header is read only when the log begins anew.
+    generation: Option<Generation>,
     folder: PathBuf,
     mark: Arc<Mutex<MarkFile>>,
     pulse: Arc<AtomicU64>,
@@ -119,17 +124,21 @@ pub(crate) struct Noter {
 }
 
 impl Noter {
-    /// A commit is durable, and the log has so many frames. A mark that cannot be written lags
-    /// behind, which costs only what it would notice.
-    pub(crate) fn note(&mut self, frames: u64) {
+    /// A commit is durable, and the log has so many frames. Says whether the log may be another one
+    /// than at the commit before. A mark that cannot be written lags behind, which costs only what it
+    /// would notice.
+    pub(crate) fn note(&mut self, frames: u64) -> bool {
+        let before = self.generation;
         match self.try_note(frames) {
             Ok(()) => self.is_failing = false,
-            Err(error) if !self.is_failing => {
+            Err(error) => {
+                if !self.is_failing {
+                    tracing::warn!(%error, "the mark of what is acknowledged cannot be written");
+                }
                 self.is_failing = true;
-                tracing::warn!(%error, "the mark of what is acknowledged cannot be written");
             }
-            Err(_) => {}
         }
+        self.is_failing || self.generation != before
     }
 
     fn try_note(&mut self, frames: u64) -> io::Result<()> {
@@ -141,21 +150,26 @@ impl Noter {
             None => self.log.insert(open(&self.folder.join(connection::LOG))?),
         };
         let invalid = || io::Error::new(io::ErrorKind::InvalidData, "the log is not readable");
-        let header = Header::read(log)?.ok_or_else(invalid)?;
         let mut bytes = [0; (FRAME_HEADER_BYTES + PAGE_BYTES) as usize];
-        log.seek(SeekFrom::Start(HEADER_BYTES + last * FRAME_BYTES))?;
-        log.read_exact(&mut bytes)?;
+        positioned::read_exact(log, &mut bytes, HEADER_BYTES + last * FRAME_BYTES)?;
         let (head, page) = bytes.split_at(FRAME_HEADER_BYTES as usize);
         let frame = FrameHeader::parse(head).ok_or_else(invalid)?;
+        let generation = match self.generation {
+            Some(known) if known.salts == frame.salts => known,
+            _ => {
+                let header = Header::read(log)?.ok_or_else(invalid)?;
+                *self.generation.insert(header.generation)
+            }
+        };
         let mut file = self.mark.lock();
         let before = file.last();
-        let is_new = header.generation != before.generation || before.is_closed;
+        let is_new = generation != before.generation || before.is_closed;
         let database_bytes = match is_new {
             true => std::fs::metadata(self.folder.join(connection::FILE))?.len(),
             false => before.database_bytes,
         };
         file.write(Mark {
-            generation: header.generation,
+            generation,
             frames,
             page: frame.page,
             page_sum: checksum::of(&[page]),

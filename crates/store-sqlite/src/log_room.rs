@@ -7,7 +7,7 @@
 
 use std::{
     fs::{File, OpenOptions},
-    io::{Seek, SeekFrom, Write},
+    io::{Seek, SeekFrom},
     path::{Path, PathBuf},
 };
 
@@ -18,7 +18,7 @@ use crate::{
     connection,
     error::translate,
     log_marks::Noter,
-    reserve,
+    positioned, reserve,
     wal::{FRAME_BYTES, HEADER_BYTES},
 };
 
@@ -31,12 +31,17 @@ const LEAST_BYTES: u64 = 64 << 10;
 
 /// It grows by this much: the one commit in a dozen that waits for it waits no longer than all of
 /// them would without.
-const STEP_BYTES: usize = 512 << 10;
+const STEP_BYTES: u64 = 512 << 10;
+
+/// Written several times for each step: as many zeros as a step has would have to be made for each.
+const ZEROS: &[u8] = &[0; 64 << 10];
 
 struct LogRoom {
     path: PathBuf,
     /// Opened with the first commit, which made it.
     log: Option<File>,
+    /// How long it is. Nothing but this changes that until a new log begins.
+    bytes: Option<u64>,
     /// The disk had no room when the log was this long: it is not asked again until a new log has
     /// begun.
     refused_at: Option<u64>,
@@ -59,12 +64,15 @@ pub(crate) fn keep(
     let mut room = LogRoom {
         path: folder.join(connection::LOG),
         log: None,
+        bytes: None,
         refused_at: None,
     };
     let committed = move |wal: &mut Wal, pages: std::ffi::c_int| {
         let pages = u64::try_from(pages).unwrap_or_default();
         // First: a checkpoint lets the next commit begin the log anew.
-        noter.note(pages);
+        if noter.note(pages) {
+            room.bytes = None;
+        }
         if let Err(error) = room.see_to(pages) {
             tracing::debug!(%error, "no room for a longer log");
         }
@@ -97,9 +105,14 @@ impl LogRoom {
             }
         };
         let used = HEADER_BYTES + pages * FRAME_BYTES;
-        // Not by its metadata: whoever has seen a file's times is owed a new one with the next
-        // write, and each sync would write that too.
-        let bytes = log.seek(SeekFrom::End(0))?;
+        let bytes = match self.bytes {
+            // SQLite lengthens it itself where it was given no room.
+            Some(known) => known.max(used),
+            // Not by its metadata: reading a file's times forces an extra metadata write on the next
+            // sync.
+            None => log.seek(SeekFrom::End(0))?,
+        };
+        self.bytes = Some(bytes);
         if pages >= CHECKPOINT_PAGES || used + LEAST_BYTES < bytes {
             return Ok(());
         }
@@ -107,8 +120,10 @@ impl LogRoom {
             return Ok(());
         }
         self.refused_at = None;
+        self.bytes = None;
         // The zeros reach the disk with the next commit.
-        let written = log.write_all(&vec![0; STEP_BYTES]);
+        let mut places = (bytes..bytes + STEP_BYTES).step_by(ZEROS.len());
+        let written = places.try_for_each(|place| positioned::write_all(log, ZEROS, place));
         if written.is_err() {
             self.refused_at = Some(used);
             // Whatever is there of it is of more use to others.

@@ -14,7 +14,7 @@ use std::{
 
 use riverrun_store::checksum;
 
-use crate::wal::Generation;
+use crate::{positioned, wal::Generation};
 
 /// The name of the file in the data folder.
 pub(crate) const FILE: &str = "mark";
@@ -46,22 +46,27 @@ pub(crate) struct Mark {
 impl Mark {
     fn encode(&self, turn: u64) -> [u8; USED_BYTES] {
         let Generation { number, salts } = self.generation;
-        let mut out = Vec::with_capacity(USED_BYTES);
-        out.extend(MAGIC);
-        out.extend(turn.to_le_bytes());
-        out.extend(number.to_le_bytes());
-        out.extend(salts[0].to_le_bytes());
-        out.extend(salts[1].to_le_bytes());
-        out.extend(self.page.to_le_bytes());
-        out.extend(self.page_sum.to_le_bytes());
-        out.extend(u32::from(self.is_closed).to_le_bytes());
-        // Files have fewer bytes and logs fewer frames than 48 bits hold.
-        out.extend(&self.frames.to_le_bytes()[..6]);
-        out.extend(&self.database_bytes.to_le_bytes()[..6]);
-        out.extend(self.pulse.to_le_bytes());
-        out.extend(checksum::of(&[&out]).to_le_bytes());
         let mut slot = [0; USED_BYTES];
-        slot.copy_from_slice(&out);
+        let mut at = 0;
+        let mut put = |bytes: &[u8]| {
+            slot[at..at + bytes.len()].copy_from_slice(bytes);
+            at += bytes.len();
+        };
+        put(&MAGIC);
+        put(&turn.to_le_bytes());
+        put(&number.to_le_bytes());
+        put(&salts[0].to_le_bytes());
+        put(&salts[1].to_le_bytes());
+        put(&self.page.to_le_bytes());
+        put(&self.page_sum.to_le_bytes());
+        put(&u32::from(self.is_closed).to_le_bytes());
+        // Files have fewer bytes and logs fewer frames than 48 bits hold.
+        put(&self.frames.to_le_bytes()[..6]);
+        put(&self.database_bytes.to_le_bytes()[..6]);
+        put(&self.pulse.to_le_bytes());
+        if let Some((body, sum)) = slot.split_last_chunk_mut::<4>() {
+            *sum = checksum::of(&[body]).to_le_bytes();
+        }
         slot
     }
 
@@ -150,8 +155,7 @@ impl MarkFile {
     pub(crate) fn write(&mut self, mark: Mark) -> std::io::Result<()> {
         self.turn += 1;
         let at = (self.turn % 2) * SLOT_BYTES as u64;
-        self.file.seek(SeekFrom::Start(at))?;
-        self.file.write_all(&mark.encode(self.turn))?;
+        positioned::write_all(&self.file, &mark.encode(self.turn), at)?;
         self.last = mark;
         Ok(())
     }

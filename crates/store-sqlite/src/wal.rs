@@ -10,7 +10,7 @@ use std::{
     io::{BufReader, ErrorKind, Read, Seek, SeekFrom},
 };
 
-use crate::connection::PAGE_BYTES;
+use crate::{connection::PAGE_BYTES, positioned};
 
 pub(crate) const HEADER_BYTES: u64 = 32;
 pub(crate) const FRAME_HEADER_BYTES: u64 = 24;
@@ -52,10 +52,9 @@ enum Order {
 type Sum = [u32; 2];
 
 impl Header {
-    pub(crate) fn read(log: &mut File) -> std::io::Result<Option<Self>> {
+    pub(crate) fn read(log: &File) -> std::io::Result<Option<Self>> {
         let mut bytes = [0; HEADER_BYTES as usize];
-        log.seek(SeekFrom::Start(0))?;
-        match log.read_exact(&mut bytes) {
+        match positioned::read_exact(log, &mut bytes, 0) {
             Ok(()) => Ok(Self::parse(&bytes)),
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
             Err(error) => Err(error),
@@ -89,7 +88,8 @@ pub(crate) struct FrameHeader {
     pub(crate) page: u32,
     /// Pages of the database after the commit that this frame ends; 0 within a commit.
     pub(crate) pages_after: u32,
-    salts: [u32; 2],
+    /// Those of the generation that it belongs to.
+    pub(crate) salts: [u32; 2],
     sum: Sum,
 }
 
@@ -169,7 +169,7 @@ mod tests {
         }
         let counted = || {
             let mut log = File::open(folder.path().join("x.db-wal")).unwrap();
-            let header = Header::read(&mut log).unwrap().unwrap();
+            let header = Header::read(&log).unwrap().unwrap();
             let frames = committed_frames(&mut log, &header).unwrap();
             (header.generation, frames)
         };

@@ -5,12 +5,18 @@
 //! `flow.step.started`). Ids, times and places are never taken from outside: a caller cannot
 //! write history.
 
-use serde_json::{Map, Value, json};
+use std::{borrow::Cow, fmt};
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor},
+};
+use serde_json::{Map, Value, json, value::RawValue};
 
 use crate::{
     Draft, EventType, Json, Millis, Name, StepRef,
     id::is_dot_segment,
-    json::{UniqueMembers, is_repeated_member, strict},
+    json::{Key, UniqueMembers, is_repeated_member, strict},
     label,
     words::plain,
 };
@@ -67,124 +73,206 @@ pub const MEMBERS: [&str; 22] = [
 
 /// Reads one event. `now` is when it arrived.
 pub fn normalise(json: &Json, now: Millis) -> Result<Draft, Refused> {
-    let UniqueMembers(mut members) = match json.as_str().as_bytes().first() {
-        Some(b'{') => json
-            .read()
-            .map_err(|error| match is_repeated_member(&error) {
-                true => Refused::Repeated(plain(&error.to_string())),
-                false => Refused::NotAnObject("broken JSON"),
-            })?,
-        Some(b'[') => return Err(Refused::NotAnObject("a list")),
-        Some(b'"') => return Err(Refused::NotAnObject("a string")),
-        _ => return Err(Refused::NotAnObject("a bare value")),
-    };
-    if let Some(unknown) = members
-        .keys()
-        .find(|name| !MEMBERS.contains(&name.as_str()))
-    {
-        return Err(Refused::Unknown(unknown.chars().take(64).collect()));
-    }
-    let name = take_text(&mut members, "type")?;
-    let kind = take_text(&mut members, "kind")?;
-    let name = name.or(kind).ok_or(Refused::NoType)?;
-    let meta = match members.remove("meta") {
-        None | Some(Value::Null) => Map::new(),
-        Some(Value::Object(meta)) => meta,
-        Some(_) => {
-            return Err(Refused::Field {
-                field: "meta",
-                expected: "an object",
-            });
-        }
-    };
-    // Kept as text: numbers inside pass through unrounded.
-    let data = json.get("data").filter(|data| !data.is_null());
-    if let Some(meta) = json.get("meta") {
-        unique(&meta)?;
-    }
-    // Data that is looked into, and not only passed on.
-    let is_read = matches!(name.split('.').next(), Some("log" | "state"));
-    if let Some(data) = data.as_ref().filter(|data| is_read && data.is_object()) {
-        unique(data)?;
-    }
-
-    let (kind, data) = rename(&name, data)?;
-    let mut draft = Draft::new(now, kind);
-    draft.data = data;
-    draft.step = step(&mut members, &meta)?;
-    draft.correlation_id = take_label(&mut members, "correlationId")?.map(Name::from);
-    if draft.correlation_id.as_deref().is_some_and(is_dot_segment) {
-        return Err(Refused::Field {
-            field: "correlationId",
-            expected: "neither \".\" nor \"..\", which mean other places in a path",
-        });
-    }
-    draft.causation_id = take_label(&mut members, "causationId")?.map(Name::from);
-    draft.tenant_id = take_label(&mut members, "tenantId")?.map(Name::from);
-    Ok(draft)
+    Envelope::of(json)?.draft(now)
 }
 
-fn unique(object: &Json) -> Result<(), Refused> {
-    match object.read::<UniqueMembers>() {
+/// The members of one event, as text: the event is gone through once, however large its data is.
+pub struct Envelope<'a> {
+    /// In the order of [`MEMBERS`].
+    members: [Option<&'a RawValue>; MEMBERS.len()],
+    /// Of the whole event.
+    bytes: usize,
+}
+
+impl<'a> Envelope<'a> {
+    /// Finds the members. Every event has those that are known, each at most once.
+    pub fn of(json: &'a Json) -> Result<Self, Refused> {
+        match json.as_str().as_bytes().first() {
+            Some(b'{') => {}
+            Some(b'[') => return Err(Refused::NotAnObject("a list")),
+            Some(b'"') => return Err(Refused::NotAnObject("a string")),
+            _ => return Err(Refused::NotAnObject("a bare value")),
+        }
+        let found: Found<'a> =
+            serde_json::from_str(json.as_str()).map_err(|_| Refused::NotAnObject("broken JSON"))?;
+        if found.is_odd {
+            return Err(odd(json));
+        }
+        Ok(Self {
+            members: found.members,
+            bytes: json.bytes(),
+        })
+    }
+
+    /// The bytes of its data as it came.
+    pub fn data_bytes(&self) -> usize {
+        self.get("data").map_or(0, |data| data.get().len())
+    }
+
+    /// The bytes of all that is around the data.
+    pub fn other_bytes(&self) -> usize {
+        self.bytes.saturating_sub(self.data_bytes())
+    }
+
+    /// The event as a draft.
+    pub fn draft(&self, now: Millis) -> Result<Draft, Refused> {
+        let name = self.text("type")?;
+        let kind = self.text("kind")?;
+        let name = name.or(kind).ok_or(Refused::NoType)?;
+        let meta = match self.given("meta") {
+            None => Map::new(),
+            Some(meta) if meta.get().starts_with('{') => unique(meta)?,
+            Some(_) => {
+                return Err(Refused::Field {
+                    field: "meta",
+                    expected: "an object",
+                });
+            }
+        };
+        // Kept as text: numbers inside pass through unrounded.
+        let data = self.given("data");
+        // Data that is looked into, and not only passed on.
+        let is_read = matches!(name.split('.').next(), Some("log" | "state"));
+        if let Some(data) = data.filter(|data| is_read && data.get().starts_with('{')) {
+            unique(data)?;
+        }
+
+        let (kind, data) = rename(&name, data.map(Json::part))?;
+        let mut draft = Draft::new(now, kind);
+        draft.data = data;
+        draft.step = self.step(&meta)?;
+        draft.correlation_id = self.label("correlationId")?.map(Name::from);
+        if draft.correlation_id.as_deref().is_some_and(is_dot_segment) {
+            return Err(Refused::Field {
+                field: "correlationId",
+                expected: "neither \".\" nor \"..\", which mean other places in a path",
+            });
+        }
+        draft.causation_id = self.label("causationId")?.map(Name::from);
+        draft.tenant_id = self.label("tenantId")?.map(Name::from);
+        Ok(draft)
+    }
+
+    /// The step that the event names, for its readers. What a visit of it did only the server says.
+    fn step(&self, meta: &Map<String, Value>) -> Result<Option<StepRef>, Refused> {
+        let attempt = match (self.get("attempt"), meta.get("attempt")) {
+            (Some(attempt), _) => strict::from_str(attempt.get()),
+            (None, Some(attempt)) => strict::from_value(attempt.clone()),
+            (None, None) => Ok(None),
+        };
+        let attempt: Option<u32> = attempt.map_err(|_| Refused::Field {
+            field: "attempt",
+            expected: "a whole number",
+        })?;
+        let names = [self.label("stepName")?, self.label("step")?];
+        let Some(name) = names.into_iter().flatten().next() else {
+            return Ok(None);
+        };
+        Ok(Some(StepRef {
+            name: name.into(),
+            visit: 0,
+            attempt: attempt.unwrap_or(1),
+        }))
+    }
+
+    fn label(&self, field: &'static str) -> Result<Option<Cow<'a, str>>, Refused> {
+        match self.text(field)? {
+            Some(text) if !label::is_valid(&text) => Err(Refused::Field {
+                field,
+                expected: label::RULE,
+            }),
+            text => Ok(text),
+        }
+    }
+
+    fn text(&self, field: &'static str) -> Result<Option<Cow<'a, str>>, Refused> {
+        let Some(given) = self.given(field) else {
+            return Ok(None);
+        };
+        match serde_json::from_str(given.get()) {
+            Ok(Key(text)) => Ok(Some(text)),
+            Err(_) => Err(Refused::Field {
+                field,
+                expected: "a string",
+            }),
+        }
+    }
+
+    /// A member that is there and not null.
+    fn given(&self, name: &str) -> Option<&'a RawValue> {
+        self.get(name).filter(|given| given.get() != "null")
+    }
+
+    fn get(&self, name: &str) -> Option<&'a RawValue> {
+        *self.members.get(place(name)?)?
+    }
+}
+
+/// Where a member is among [`MEMBERS`].
+fn place(name: &str) -> Option<usize> {
+    MEMBERS.iter().position(|member| *member == name)
+}
+
+/// What an object holds of [`MEMBERS`].
+struct Found<'a> {
+    members: [Option<&'a RawValue>; MEMBERS.len()],
+    /// It has others too, or one of them twice.
+    is_odd: bool,
+}
+
+impl<'de> Deserialize<'de> for Found<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Finding)
+    }
+}
+
+struct Finding;
+
+impl<'de> Visitor<'de> for Finding {
+    type Value = Found<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Found<'de>, A::Error> {
+        let mut found = Found {
+            members: [None; MEMBERS.len()],
+            is_odd: false,
+        };
+        while let Some(Key(name)) = map.next_key()? {
+            let value = map.next_value::<&'de RawValue>()?;
+            let place = place(&name).and_then(|at| found.members.get_mut(at));
+            match place {
+                Some(place) if place.is_none() => *place = Some(value),
+                _ => found.is_odd = true,
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Why an object is refused that has a member twice, or one that is not known.
+#[cold]
+fn odd(json: &Json) -> Refused {
+    let UniqueMembers(members) = match json.read() {
+        Ok(members) => members,
+        Err(error) => return Refused::Repeated(plain(&error.to_string())),
+    };
+    let unknown = members.keys().find(|name| place(name).is_none());
+    let unknown = unknown.map_or("", String::as_str);
+    Refused::Unknown(unknown.chars().take(64).collect())
+}
+
+/// The members of an object, none of which it may have twice.
+fn unique(object: &RawValue) -> Result<Map<String, Value>, Refused> {
+    match serde_json::from_str(object.get()) {
+        Ok(UniqueMembers(members)) => Ok(members),
         Err(error) if is_repeated_member(&error) => {
             Err(Refused::Repeated(plain(&error.to_string())))
         }
-        _ => Ok(()),
+        Err(_) => Ok(Map::new()),
     }
-}
-
-fn take_label(
-    members: &mut Map<String, Value>,
-    field: &'static str,
-) -> Result<Option<String>, Refused> {
-    match take_text(members, field)? {
-        Some(text) if !label::is_valid(&text) => Err(Refused::Field {
-            field,
-            expected: label::RULE,
-        }),
-        text => Ok(text),
-    }
-}
-
-fn take_text(
-    members: &mut Map<String, Value>,
-    field: &'static str,
-) -> Result<Option<String>, Refused> {
-    match members.remove(field) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(Refused::Field {
-            field,
-            expected: "a string",
-        }),
-    }
-}
-
-/// The step that an event names, for its readers. What a visit of it did only the server says.
-fn step(
-    members: &mut Map<String, Value>,
-    meta: &Map<String, Value>,
-) -> Result<Option<StepRef>, Refused> {
-    let attempt = members.remove("attempt").or(meta.get("attempt").cloned());
-    let attempt = match attempt {
-        None | Some(Value::Null) => 1,
-        Some(value) => strict::from_value(value).map_err(|_| Refused::Field {
-            field: "attempt",
-            expected: "a whole number",
-        })?,
-    };
-    let names = [
-        take_label(members, "stepName")?,
-        take_label(members, "step")?,
-    ];
-    let Some(name) = names.into_iter().flatten().next() else {
-        return Ok(None);
-    };
-    Ok(Some(StepRef {
-        name: name.into(),
-        visit: 0,
-        attempt,
-    }))
 }
 
 /// Older type names become today's, their data with them.
@@ -326,6 +414,31 @@ mod tests {
         }
         read(r#"{"type":"x","data":{"a":1,"a":2}}"#).unwrap();
         read(r#"{"type":"state.set","data":{"key":"a","value":{"a":1,"a":2}}}"#).unwrap();
+    }
+
+    #[test]
+    fn members_are_found_however_they_are_written() {
+        let json = |text: &str| Json::parse_text(text.to_owned()).unwrap();
+        let event = json(r#" { "\u0074ype" : "x" , "data" : {"a": 1} , "step" : null } "#);
+        let envelope = Envelope::of(&event).unwrap();
+        assert_eq!(envelope.data_bytes(), 8);
+        assert_eq!(envelope.other_bytes(), event.bytes() - 8);
+        let draft = envelope.draft(5).unwrap();
+        assert_eq!(draft.kind.as_str(), "x");
+        assert_eq!(draft.data, Some(json(r#"{"a":1}"#)));
+        let refused = |text: &str| normalise(&json(text), 5).unwrap_err();
+        for text in [
+            r#"{"type":"x","data":1,"data":2}"#,
+            r#"{"type":"x","dta":1,"dta":2}"#,
+            r#"{"type":"x","id":1,"\u0069d":2}"#,
+        ] {
+            assert!(matches!(refused(text), Refused::Repeated(_)), "{text}");
+        }
+        let unknown = Refused::Unknown("dta".to_owned());
+        assert_eq!(refused(r#"{"type":1,"dta":1,"other":2}"#), unknown);
+        for text in [r#"{"type":"x","data":null}"#, r#"{"type":"x","meta":null}"#] {
+            assert_eq!(normalise(&json(text), 5).unwrap().data, None, "{text}");
+        }
     }
 
     #[test]

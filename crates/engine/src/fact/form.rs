@@ -247,6 +247,17 @@ impl Fact {
         Self::try_read(draft).unwrap_or(Self::Other)
     }
 
+    /// The kind and the payload of an event that was emitted. The data of any other event is not read.
+    pub fn emitted(draft: &Draft) -> Option<(Name, Json)> {
+        if !matches!(draft.kind, EventType::Emit | EventType::Other(_)) {
+            return None;
+        }
+        match Self::read(draft) {
+            Self::Emitted { kind, payload, .. } => Some((kind, payload)),
+            _ => None,
+        }
+    }
+
     /// Like `read`, but `None` where the data does not fit the type.
     pub fn try_read(draft: &Draft) -> Option<Self> {
         use EventType as T;

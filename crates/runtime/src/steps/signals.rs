@@ -35,9 +35,7 @@ impl Told<'_> {
         is_heard: impl Fn(&str) -> bool,
     ) -> Vec<Change> {
         let signal = |(index, draft): (usize, &Draft)| {
-            let Fact::Emitted { kind, payload, .. } = Fact::read(draft) else {
-                return None;
-            };
+            let (kind, payload) = Fact::emitted(draft)?;
             // What a job says of itself is not news for everybody.
             if kind.starts_with("job.") {
                 return None;

@@ -169,7 +169,7 @@ fn has_many_digits(bytes: &[u8]) -> bool {
 }
 
 /// Any JSON that a parser takes, looked through and dropped.
-struct Readable;
+pub(super) struct Readable;
 
 impl<'de> Deserialize<'de> for Readable {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -82,7 +82,7 @@ impl Json {
 
     /// The parsed form, of a type that derives its shape (see [`strict`]).
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
-        strict::from_slice(self.as_str().as_bytes())
+        strict::from_str(self.as_str())
     }
 
     /// Whether it nests deeper than a number of levels.
@@ -295,7 +295,7 @@ impl<'de> serde::de::Visitor<'de> for Member<'_> {
 
 /// A member's name, borrowed unless it holds escapes.
 #[derive(Deserialize)]
-struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+pub(crate) struct Key<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
 struct Item {
     index: usize,

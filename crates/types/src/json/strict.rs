@@ -14,24 +14,42 @@ use serde::{
 };
 use serde_json::Value;
 
+use super::check::Readable;
+
 /// Integers up to this size are exact in a number that is written with a point or an exponent.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Reads text: a struct only from an object, a unit variant only from its name, and a whole number
 /// however it is written.
-pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, serde_json::Error> {
-    let mut text = serde_json::Deserializer::from_slice(bytes);
+pub fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
+    let mut text = serde_json::Deserializer::from_str(text);
     let read = T::deserialize(Strict::new(&mut text))?;
     text.end()?;
     Ok(read)
 }
 
-/// Reads a value by the same rules as [`from_slice`].
+/// Reads what should be text by the same rules as [`from_str`].
+pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, serde_json::Error> {
+    match std::str::from_utf8(bytes) {
+        // Checked once, and not again for each of its strings.
+        Ok(text) => from_str(text),
+        Err(_) => not_text(bytes),
+    }
+}
+
+/// Says where it stops to be text, or JSON. Nothing that is read is kept.
+#[cold]
+fn not_text<T>(bytes: &[u8]) -> Result<T, serde_json::Error> {
+    serde_json::from_slice::<Readable>(bytes)?;
+    Err(serde_json::Error::custom("the text is not UTF-8"))
+}
+
+/// Reads a value by the same rules as [`from_str`].
 pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, serde_json::Error> {
     T::deserialize(Strict::new(value))
 }
 
-/// A deserializer that holds what it reads to the rules of [`from_slice`], at any depth. What serde
+/// A deserializer that holds what it reads to the rules of [`from_str`], at any depth. What serde
 /// buffers before it knows the type (`untagged`, `flatten`) does not pass through it.
 pub struct Strict<D>(D);
 
@@ -471,6 +489,15 @@ mod tests {
             "123456789012345678901234567890"
         );
         assert_eq!(read.value, json!(1.0));
+        for bytes in [
+            &b"{\"inner\":{\"a\":\"\xff\"}}"[..],
+            b"{\"\xff\":1}",
+            b"{}\xff",
+        ] {
+            let error = from_slice::<Outer>(bytes).unwrap_err();
+            assert_eq!(error.classify(), serde_json::error::Category::Syntax);
+            assert_eq!(error.line(), 1);
+        }
         let error = from_slice::<Outer>(b"{} x").unwrap_err();
         assert_eq!(error.classify(), serde_json::error::Category::Syntax);
         let error = from_slice::<Outer>(b"{\"inner\":\n [1]}").unwrap_err();
