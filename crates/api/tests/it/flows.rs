@@ -122,7 +122,7 @@ async fn every_issue_is_told_and_nothing_registered() {
 async fn a_retry_policy_leaves_in_one_form() {
     let server = Server::new().await;
     let mut flow = json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": {
-        "a": {"type": "note"}}});
+        "a": {"type": "note", "config": {"value": 1}}}});
     flow["steps"]["a"]["retryPolicy"] =
         json!({"attempts": 2, "backoff": {"type": "fixed", "delayMs": 7}});
     server.post("/api/flows", flow.clone()).await.expect(201);

@@ -43,7 +43,7 @@ fn a_run_under_way_goes_on_after_a_crash() {
     server.kill();
 
     let server = project.start(&dev);
-    assert!(server.said("1 run under way is going on").ends_with(&run));
+    assert!(server.said("1 unfinished run continues").ends_with(&run));
     wait_for(&server.out, "step.resumed");
     wait_for(&server.out, "flow.completed");
     assert_eq!(server.json(&["runs", "ls"]).as_array().unwrap().len(), 1);

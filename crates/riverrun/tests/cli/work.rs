@@ -294,7 +294,7 @@ fn a_registry_boots_without_looking() {
 }
 
 #[test]
-fn a_frozen_runner_costs_its_job_an_attempt_and_no_more() {
+fn a_frozen_runner_costs_its_job_no_attempt_of_its_retry_policy() {
     let project = Project::new();
     project.write("riverrun.toml", "[runners]\nsilent_timeout = '2s'\n");
     project.write(
@@ -319,6 +319,6 @@ fn a_frozen_runner_costs_its_job_an_attempt_and_no_more() {
         let added = server.json(&["jobs", "add", queue, "-d", "{}", "--wait"]);
         assert_eq!(added["result"], 2, "{queue}");
         let logs = server.run(&["jobs", "logs", added["id"].as_str().unwrap()]);
-        assert!(logs.out.contains("RUNNER_FROZEN"), "{}", logs.out);
+        assert!(logs.out.contains("stalled: WORKER_LOST"), "{}", logs.out);
     }
 }

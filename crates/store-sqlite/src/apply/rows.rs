@@ -20,6 +20,7 @@ use crate::{
     names::NONE,
     once,
     queue::{self, life::life},
+    read::chunked_len,
     triggers,
 };
 
@@ -88,16 +89,10 @@ fn mended(conn: &Connection, row: &Row<'_>) -> Worked<RunRow> {
     Ok(RunRow {
         place,
         status: status.unwrap_or(RunStatus::Waiting),
-        len: len_of(conn, place)?,
+        len: chunked_len(conn, place)?,
         turn: columns::count(row, 3).unwrap_or_default(),
         last_ms: row.get(4).unwrap_or_default(),
     })
-}
-
-/// How many events the chunks of a stream say that it has.
-fn len_of(conn: &Connection, stream: i64) -> rusqlite::Result<u64> {
-    conn.prepare_cached("SELECT coalesce(max(first + count), 0) FROM chunks WHERE stream = ?1")?
-        .query_row([stream], |row| row.get(0))
 }
 
 impl StreamRows for Tables<'_> {
@@ -116,7 +111,7 @@ impl StreamRows for Tables<'_> {
                 place,
                 len: match columns::count(row, 1) {
                     Ok(len) => len,
-                    Err(_) => len_of(&self.0.conn, -place)?,
+                    Err(_) => chunked_len(&self.0.conn, -place)?,
                 },
                 last_ms: row.get(2).unwrap_or_default(),
             })

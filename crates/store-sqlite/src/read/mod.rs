@@ -34,7 +34,7 @@ pub(crate) use locate::locate;
 pub(crate) use log::{log, log_end};
 pub(crate) use pool::Pool;
 pub(crate) use queues::{active_of_key, job, jobs_ahead, list_jobs, newest_job, queue, queues};
-pub(crate) use runs::{run, runs};
+pub(crate) use runs::{chunked_len, run, runs};
 pub(crate) use snapshots::snapshot;
 pub(crate) use story::story;
 pub(crate) use streams::list_streams;

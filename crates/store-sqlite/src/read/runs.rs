@@ -2,7 +2,7 @@
 
 use riverrun_store::{Parent, Result, RunRecord};
 use riverrun_types::{Millis, RunId, RunStatus};
-use rusqlite::Row;
+use rusqlite::{Connection, Row};
 
 use super::View;
 use crate::{
@@ -68,7 +68,10 @@ pub(super) fn record(view: View<'_>, row: &Row<'_>) -> Result<RunRecord> {
         }),
         origin: None,
         correlation: columns.plain(16, "the correlation id")?,
-        len: columns.count(8, "the number of its events")?,
+        len: match columns.whole("the number of its events", columns::count(row, 8))? {
+            Some(len) => len,
+            None => chunked_len(view.conn, row.get(0).map_err(translate)?).map_err(translate)?,
+        },
         turn: columns.count(9, "the number of its decisions")?,
     };
     record.error = columns.json(12, "the error")?;
@@ -82,4 +85,10 @@ pub(super) fn record(view: View<'_>, row: &Row<'_>) -> Result<RunRecord> {
     }
     record.error = columns.damage().or(record.error);
     Ok(record)
+}
+
+/// The number of events that the chunks of a stream contain, for a row whose own number is damaged.
+pub(crate) fn chunked_len(conn: &Connection, stream: i64) -> rusqlite::Result<u64> {
+    conn.prepare_cached("SELECT coalesce(max(first + count), 0) FROM chunks WHERE stream = ?1")?
+        .query_row([stream], |row| row.get(0))
 }
