@@ -305,7 +305,7 @@ class Both(unittest.TestCase):
             ("POST", "/api/queue/q/resume", None),
             ("POST", "/api/queue/q/drain", {"delayed": True}),
             ("POST", "/api/queue/q/clean", {"state": "failed", "olderThanMs": 5}),
-            ("GET", "/api/queue/q/dlq?limit=1&code=SMTP", None),
+            ("GET", "/api/queue/q/dlq?code=SMTP&limit=1", None),
             ("POST", "/api/queue/q/dlq/redrive", {"perSecond": 9}),
             ("POST", "/api/queue/q/dlq/purge", {"limit": 4}),
         ]

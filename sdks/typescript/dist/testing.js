@@ -2,7 +2,7 @@ import {
   deleteAt,
   getAt,
   setAt
-} from "./shared/VXY63CDP.js";
+} from "./shared/VU7GM5H6.js";
 import {
   InvocationContext,
   Invocations,
@@ -14,18 +14,20 @@ import {
   processesOf,
   redactor,
   valueText
-} from "./shared/7F5WWH2E.js";
+} from "./shared/STVYGZGK.js";
 import {
-  CancelledError,
-  RiverrunError,
   definition,
   describe,
-  isObject,
   protocolVersion,
   recordOf,
   revive,
   version
-} from "./shared/3KI4WIRZ.js";
+} from "./shared/FT3DP2IO.js";
+import {
+  CancelledError,
+  RiverrunError,
+  isObject
+} from "./shared/5JBL45P5.js";
 
 // src/testing/clock.ts
 import { createRequire, syncBuiltinESMExports } from "node:module";

@@ -36,7 +36,7 @@ try {
   const read = (file) => readFileSync(join(folder, file), 'utf8').replace(/^\/\/.*\n/, head)
   // Requests go through our own client, which has the server's errors and the transport of Node.
   const operations = read('sdk.gen.ts').replace("'./client'", "'../client/http.ts'").replace("'./types.gen'", "'./types.ts'")
-  const types = read('types.gen.ts').replace(/export type ClientOptions = \{[^}]*\};\n\n/, '')
+  const types = read('types.gen.ts').replace(/export type ClientOptions = \{.*?\n\};\n\n/s, '')
   rmSync(out, { recursive: true, force: true })
   mkdirSync(out, { recursive: true })
   writeFileSync(join(out, 'operations.ts'), operations)

@@ -27,9 +27,10 @@ test('the version is the package\'s', () => {
 
 test('there are no dependencies at run time', () => {
   assert.equal(manifest.dependencies, undefined)
-  const shared = [...readFileSync(join(root, 'dist/index.js'), 'utf8').matchAll(/from "\.\/([^"]+)"/g)].map(([, file]) => file)
+  const entries = ['index.js', 'api.js']
+  const shared = entries.flatMap((entry) => [...readFileSync(join(root, 'dist', entry), 'utf8').matchAll(/from "\.\/([^"]+)"/g)].map(([, file]) => file))
   assert.ok(shared.length)
-  for (const file of ['index.js', ...shared]) {
+  for (const file of [...entries, ...shared]) {
     assert.doesNotMatch(readFileSync(join(root, 'dist', file), 'utf8'), /from "node:|require\(/, `${file} must run in a browser`)
   }
   for (const file of ['runner.mjs', 'worker.js', 'testing.js']) {

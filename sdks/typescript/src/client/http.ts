@@ -74,6 +74,11 @@ export function createClient(options: ClientOptions = {}): Client {
   return new Http(options)
 }
 
+/** Options as an operation describes them. Dates become text when they are sent, and so do lists in a query. */
+export function given<Wire>(options: { [Name in keyof NonNullable<NoInfer<Wire>>]?: unknown } | undefined): Wire {
+  return { ...options } as Wire
+}
+
 /** A body that is JSON already. */
 export class JsonText {
   constructor(readonly text: string) {}
