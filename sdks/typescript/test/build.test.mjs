@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { build } from 'esbuild'
 import { version } from '../dist/index.js'
 import { root } from './support.mjs'
 
@@ -37,6 +38,13 @@ test('there are no dependencies at run time', () => {
     const imports = readFileSync(join(root, 'dist', file), 'utf8').matchAll(/^import .* from "([^"]+)"/gm)
     for (const [, name] of imports) assert.match(name, /^(node:|\.\/shared\/)/)
   }
+})
+
+test('a bundle contains only the operations that it uses', async () => {
+  const contents = "import { getStory } from './dist/api.js'; export default getStory"
+  const { outputFiles } = await build({ stdin: { contents, resolveDir: root }, bundle: true, format: 'esm', write: false })
+  const routes = outputFiles[0].text.match(/"\/api\/[^"]*"/g)
+  assert.deepEqual(routes, ['"/api/stories/{correlationId}"'])
 })
 
 test('the lockfile names no host', () => {
