@@ -305,7 +305,7 @@ class Both(unittest.TestCase):
             ("POST", "/api/queues/q/resume", None),
             ("POST", "/api/queues/q/clear", {"delayed": True}),
             ("POST", "/api/queues/q/clean", {"status": "failed", "olderThanMs": 5}),
-            ("GET", "/api/queues/q/dlq?limit=1&code=SMTP", None),
+            ("GET", "/api/queues/q/dlq?code=SMTP&limit=1", None),
             ("POST", "/api/queues/q/dlq/redrive", {"perSecond": 9}),
             ("POST", "/api/queues/q/dlq/purge", {"limit": 4}),
         ]

@@ -2,7 +2,7 @@ import {
   deleteAt,
   getAt,
   setAt
-} from "./shared/VXY63CDP.js";
+} from "./shared/VU7GM5H6.js";
 import {
   InvocationContext,
   Invocations,
@@ -14,22 +14,20 @@ import {
   processesOf,
   redactor,
   valueText
-<<<<<<< HEAD
-} from "./shared/56EH6SVP.js";
-=======
-} from "./shared/WMTN3HEU.js";
->>>>>>> w-contact
+} from "./shared/NW7HWMFS.js";
 import {
-  CancelledError,
-  RiverrunError,
   definition,
   describe,
-  isObject,
   protocolVersion,
   recordOf,
   revive,
   version
-} from "./shared/3KI4WIRZ.js";
+} from "./shared/FT3DP2IO.js";
+import {
+  CancelledError,
+  RiverrunError,
+  isObject
+} from "./shared/5JBL45P5.js";
 
 // src/testing/clock.ts
 import { createRequire, syncBuiltinESMExports } from "node:module";
