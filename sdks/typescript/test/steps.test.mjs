@@ -890,6 +890,7 @@ test('an event that came before the code waits is given once', async () => {
     return given
   }
   assert.deepEqual((await runStep(waits, { input: { count: 3 } })).value, [1, 2, 'AWAIT_TIMEOUT'])
+  assert.deepEqual((await runStep(waits, { input: { count: 1, lookback: 'none' } })).value, ['AWAIT_TIMEOUT'])
   const run = await runFlow({
     first: defineStep(async (_, ctx) => {
       await ctx.emit('paid', 1)
