@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import unittest
-from typing import Any
 
 import support
-
 
 STEP = {"kind": "step", "runId": "r", "flow": "f", "step": "s", "visit": 1}
 

@@ -33,7 +33,9 @@ class Journal(unittest.TestCase):
             def name(done: list[str] = done) -> str:
                 return "two" if "one" not in done else "zwei"
 
-            def in_sync(input: Any, ctx: SyncContext, done: list[str] = done, name: Any = name) -> None:
+            def in_sync(
+                input: Any, ctx: SyncContext, done: list[str] = done, name: Any = name
+            ) -> None:
                 ctx.run(name(), lambda: done.append("one"))
                 ctx.wait.time(1000)
                 ctx.run("three", lambda: done.append("three"))

@@ -12,7 +12,7 @@ import support  # noqa: F401
 
 from riverrun import Context, NonRetriableError, RiverrunError, SyncContext
 from riverrun._failure import rpc_error
-from riverrun.testing import run, run_flow, run_step
+from riverrun.testing import run_flow, run_step
 
 
 class Retries(unittest.TestCase):
@@ -49,9 +49,7 @@ class Retries(unittest.TestCase):
                 await asyncio.sleep(3 - k)
                 return charged(k, attempt)
 
-            runs = [
-                ctx.run("charge", lambda run, k=k: charge(k, run.attempt)) for k in range(3)
-            ]
+            runs = [ctx.run("charge", lambda run, k=k: charge(k, run.attempt)) for k in range(3)]
             results = await asyncio.gather(*runs, return_exceptions=True)
             failed = [one for one in results if isinstance(one, Exception)]
             if failed:
@@ -274,7 +272,9 @@ class Retries(unittest.TestCase):
         self.assertEqual(failing(NonRetriableError("no"), **fixed), (1, 0))
         self.assertEqual(failing(RiverrunError("no", retry_after_ms=700), attempts=2), (2, 700))
         self.assertEqual(failing(ValueError("no"), **fixed, retriableErrors=["BUSY"]), (1, 0))
-        self.assertEqual(failing(ValueError("no"), **fixed, retriableErrors=["ValueError"]), (5, 40))
+        self.assertEqual(
+            failing(ValueError("no"), **fixed, retriableErrors=["ValueError"]), (5, 40)
+        )
 
 
 def decline(input: Any) -> None:

@@ -46,7 +46,8 @@ class Steps(unittest.TestCase):
         begun = time.monotonic()
         for handler in (in_async, in_sync):
             charges.clear()
-            done = run_step(handler, "ann", calls={"price": lambda n: n * 100})
+            step = (handler, {"timeout_ms": 2 * 3_600_000})
+            done = run_step(step, "ann", calls={"price": lambda n: n * 100})
             # The hour is slept again by the execution after it.
             at = datetime.datetime(2026, 2, 1, 1, tzinfo=datetime.timezone.utc).timestamp()
             self.assertEqual(done.result(), [1, 100, at])
