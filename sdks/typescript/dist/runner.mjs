@@ -4350,7 +4350,7 @@ async function play(request, processes, clock, options2) {
     while (!isOver) {
       const before = changes;
       await breathe2();
-      if (isOver || changes !== before) continue;
+      if (isOver || changes !== before || isAboutToGoOn()) continue;
       const running = [...invocations.running.values()].filter(({ ctx }) => !ctx?.cancelled).map(({ id }) => id);
       const timer = running.length || asks ? clock.nextTimerMs() : void 0;
       if (timer !== void 0 && (timer <= clock.now || asks && !running.length)) {
@@ -4497,6 +4497,9 @@ async function answersOf(triggers, trigger, count) {
   return answers;
 }
 var realImmediate = globalThis.setImmediate;
+function isAboutToGoOn() {
+  return process.getActiveResourcesInfo().includes("Immediate");
+}
 async function breathe2() {
   for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => realImmediate(resolve));
 }

@@ -108,7 +108,7 @@ export async function play(request: object, processes: Processes, clock: FakeClo
     while (!isOver) {
       const before = changes
       await breathe()
-      if (isOver || changes !== before) continue
+      if (isOver || changes !== before || isAboutToGoOn()) continue
       const running = [...invocations.running.values()].filter(({ ctx }) => !ctx?.cancelled).map(({ id }) => id)
       const timer = running.length || asks ? clock.nextTimerMs() : undefined
       // The engine waits for the answers to its callbacks: while they take their time, no other passes.
@@ -279,6 +279,11 @@ async function answersOf(triggers: Triggers | undefined, trigger: MadeTrigger, c
 }
 
 const realImmediate = globalThis.setImmediate
+
+/** Whether code goes on in the next turn of the event loop: an execution that ends takes several. */
+function isAboutToGoOn(): boolean {
+  return process.getActiveResourcesInfo().includes('Immediate')
+}
 
 async function breathe(): Promise<void> {
   for (let turn = 0; turn < 2; turn++) await new Promise<void>((resolve) => realImmediate(resolve))

@@ -29,8 +29,8 @@ class Errors:
     def found(self, failure: Mapping[str, Any]) -> BaseException:
         wanted = (failure.get("code"), failure.get("message"))
         for error in self._raised:
-            told = describe(error)
-            if (told.get("code", "HANDLER_ERROR"), told["message"]) == wanted:
+            described = describe(error)
+            if (described.get("code", "HANDLER_ERROR"), described["message"]) == wanted:
                 with_code(error)
                 if isinstance(error, RiverrunError) and error.retriable is None:
                     error.retriable = failure.get("retriable")
@@ -39,56 +39,56 @@ class Errors:
 
 
 def visits_of(played: Played, errors: Errors) -> list[VisitRun]:
-    return [_visit(told, played, errors) for told in played.report["visits"]]
+    return [_visit(reported, played, errors) for reported in played.report["visits"]]
 
 
-def _visit(told: Mapping[str, Any], played: Played, errors: Errors) -> VisitRun:
-    traces = played.traces.get((told["step"], told["visit"]), Traces())
-    undoes = told.get("undoes")
+def _visit(reported: Mapping[str, Any], played: Played, errors: Errors) -> VisitRun:
+    traces = played.traces.get((reported["step"], reported["visit"]), Traces())
+    undoes = reported.get("undoes")
     return VisitRun(
         **{one.name: getattr(traces, one.name) for one in fields(traces)},
-        value=told.get("value"),
-        error=errors.of(told.get("error")),
+        value=reported.get("value"),
+        error=errors.of(reported.get("error")),
         state=played.report["state"],
-        journal=told["journal"],
-        run_retries=[_run_retry(one) for one in told["runRetries"]],
-        step=told["step"],
-        visit=told["visit"],
-        input=told["input"],
+        journal=reported["journal"],
+        run_retries=[_run_retry(one) for one in reported["runRetries"]],
+        step=reported["step"],
+        visit=reported["visit"],
+        input=reported["input"],
         undoes=undoes and (undoes["step"], undoes["visit"]),
-        status=told["status"],
-        awaits=[_wait(one) for one in told["awaits"]],
-        attempt=told["attempt"],
-        retries=[_retry(one, errors) for one in told["retries"]],
-        started_at=told["startedAt"],
-        ended_at=told.get("endedAt") or played.report["endedAt"],
+        status=reported["status"],
+        awaits=[_wait(one) for one in reported["awaits"]],
+        attempt=reported["attempt"],
+        retries=[_retry(one, errors) for one in reported["retries"]],
+        started_at=reported["startedAt"],
+        ended_at=reported.get("endedAt") or played.report["endedAt"],
     )
 
 
-def _wait(told: Mapping[str, Any]) -> SimulatedAwait:
+def _wait(reported: Mapping[str, Any]) -> SimulatedAwait:
     return SimulatedAwait(
-        type=told["type"],
-        name=told["name"],
-        began_at=told["from"],
-        ended_at=told.get("until"),
-        waited_ms=told.get("waitedMs"),
-        outcome=told["outcome"],
-        value=told.get("value"),
+        type=reported["type"],
+        name=reported["name"],
+        began_at=reported["from"],
+        ended_at=reported.get("until"),
+        waited_ms=reported.get("waitedMs"),
+        outcome=reported["outcome"],
+        value=reported.get("value"),
     )
 
 
-def _retry(told: Mapping[str, Any], errors: Errors) -> SimulatedRetry:
-    error = errors.found(told["error"])
-    return SimulatedRetry(told["attempt"], error, told["failedAt"], told["delayMs"])
+def _retry(reported: Mapping[str, Any], errors: Errors) -> SimulatedRetry:
+    error = errors.found(reported["error"])
+    return SimulatedRetry(reported["attempt"], error, reported["failedAt"], reported["delayMs"])
 
 
-def _run_retry(told: Mapping[str, Any]) -> RunRetry:
+def _run_retry(reported: Mapping[str, Any]) -> RunRetry:
     return RunRetry(
-        op=told["op"],
-        name=told["name"],
-        nth=told.get("nth") or 1,
-        attempt=told["attempt"],
-        error=told["error"],
-        delay_ms=told["delayMs"],
-        failed_at=told["failedAt"],
+        op=reported["op"],
+        name=reported["name"],
+        nth=reported.get("nth") or 1,
+        attempt=reported["attempt"],
+        error=reported["error"],
+        delay_ms=reported["delayMs"],
+        failed_at=reported["failedAt"],
     )
