@@ -21,8 +21,8 @@ _LONGEST_S = 10 * 366 * 24 * 60 * 60
 class FollowedLoop(SimulatedLoop):
     """An event loop in the time of the engine.
 
-    Where nothing goes on before its next timer, `ask` is called with the time of that, in
-    milliseconds since 1970, and the loop waits until somebody wakes it.
+    When the loop has nothing to do before its next timer, it calls `ask` with the time of that timer,
+    in milliseconds since 1970, and waits until a line or a thread wakes it.
     """
 
     def __init__(self, start_ms: int, ask: Callable[[int], None]) -> None:
@@ -34,16 +34,16 @@ class FollowedLoop(SimulatedLoop):
         self.now_ms = start_ms
 
     def jump(self, to_ms: int) -> None:
-        """It is this late in the engine."""
+        """The engine says that it is this late."""
         self.now_ms = max(self.now_ms, to_ms)
         self._clock.now = max(self._clock.now, (self.now_ms - self.start_ms) / 1000)
 
     def exact_ms(self) -> float:
-        """Milliseconds since 1970. What passes within one is known here alone."""
+        """Milliseconds since 1970, with fractions, which the engine does not have."""
         return self.start_ms + round(self._clock.now * 1000, 3)
 
     def run_free(self) -> None:
-        """The engine has ended the run: time passes here alone."""
+        """The engine has ended the run: from now on the loop moves its own time."""
         self._clock.jump = self._clock.jump_alone
 
     def _pass(self, timeout: float) -> bool:
@@ -57,7 +57,7 @@ class FollowedLoop(SimulatedLoop):
 
 
 class Sleepers:
-    """Threads of handlers that sleep, or wait for an answer: they do nothing until then."""
+    """Threads of handlers that sleep or wait for an answer."""
 
     def __init__(self, loop: FollowedLoop) -> None:
         self._loop = loop
@@ -67,7 +67,7 @@ class Sleepers:
         self._is_over = False
 
     def sleep(self, seconds: float) -> None:
-        """In place of `time.sleep`. Threads that are not of a handler really sleep."""
+        """In place of `time.sleep`. Threads that existed before the run sleep in real time."""
         thread = threading.current_thread()
         if self._is_over or thread in self._others:
             _sleep(seconds)
@@ -111,21 +111,21 @@ class Sleepers:
         self._idle.discard(thread)
 
     def may_work(self, running: set[threading.Thread]) -> bool:
-        """Whether one of the threads that run handlers does something.
+        """Whether a thread that runs a handler is at work.
 
-        One whose handler has made threads that sleep may wait for those.
+        If threads that a handler made itself sleep, handlers are taken to wait for those.
         """
         own = self._idle - running
         return bool(running - self._idle) and not own
 
     def end(self) -> None:
-        """Nobody sleeps any longer, and whoever sleeps from now on really does."""
+        """Wakes every thread. Threads that sleep from now on do so in real time."""
         self._is_over = True
         for woken in list(self._asleep):
             woken.set()
 
     def look(self) -> None:
-        """Has the loop look once more whether time may move. From any thread."""
+        """Makes the loop check again whether time may move. From any thread."""
         self._call(_nothing)
 
     def _call(self, function: Callable[[], None]) -> None:

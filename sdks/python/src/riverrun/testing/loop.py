@@ -15,7 +15,7 @@ class _JumpingSelector(selectors.DefaultSelector):
     def __init__(self) -> None:
         super().__init__()
         self.now = 0.0
-        #: Lets so many seconds pass, or says that somebody else has to.
+        #: Lets so many seconds pass and returns True, or returns False and wakes the loop later.
         self.jump: Callable[[float], bool] = self.jump_alone
 
     def select(self, timeout: float | None = None) -> Any:

@@ -71,7 +71,7 @@ class _Stage:
         self._recorder.settle = self._invocations.settle
         self._invocations.wire = self._recorder
         self._report = self._loop.create_future()
-        #: What the engine was asked last, if nothing was said since.
+        #: The last sleep that was sent, if no other line was sent or received since.
         self._asked: tuple[int, list[int]] | None = None
         self._has_ended = False
 
@@ -86,7 +86,7 @@ class _Stage:
                 finally:
                     self._leave()
         finally:
-            # Of a run that the test gave up the engine does not know.
+            # The engine would go on with a run that the test gave up.
             if not self._has_ended:
                 self._engine.stop()
         return Played(report, self._recorder.traces)
@@ -180,7 +180,7 @@ class _Stage:
         self._send(_json.encode({"kit": "opened", "answers": found}))
 
     def _ask_for_time(self, until_ms: int) -> None:
-        """Handlers sleep until then, if nothing else goes on here."""
+        """Tells the engine that handlers sleep until then, if nothing else goes on here."""
         invocations = self._invocations.running.values()
         running = [one.id for one in invocations if not one.signal.is_set()]
         waits = self._recorder.waits(self._invocations.running)

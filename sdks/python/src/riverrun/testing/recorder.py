@@ -1,4 +1,4 @@
-"""What handlers do while a run is played: kept for the test, and passed on to the engine."""
+"""Records what handlers do while a run is played, and passes it on to the engine."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _Question:
 
 
 class Recorder:
-    """What is said for handlers. From any thread."""
+    """Sends the messages of handlers. Its methods may be called from any thread."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Recorder:
         self.traces: dict[tuple[str, int], Traces] = {}
         #: Nothing more is sent about this run.
         self.is_over = False
-        #: Hands an answer to whoever waits for it. In the thread of the loop.
+        #: Hands an answer to the handler that waits for it. In the thread of the loop.
         self.settle: Callable[[Mapping[str, Any]], None]
         self._send = send
         self._loop = loop
@@ -73,8 +73,8 @@ class Recorder:
     def waits(self, running: Mapping[int, Invocation]) -> bool:
         """Whether the engine has something to answer at once.
 
-        A call lasts as long as the handler that it calls, which runs here too. If none does, it is
-        about to come, or the answer is.
+        A call lasts as long as the handler that it calls, which runs here too. If it does not run,
+        its invocation or its answer is on the way.
         """
         open = [*self._open.values()]
         if any(one.method != "call" for one in open):
