@@ -21,8 +21,8 @@ _LONGEST_S = 10 * 366 * 24 * 60 * 60
 class FollowedLoop(SimulatedLoop):
     """An event loop in the time of the engine.
 
-    When the loop has nothing to do before its next timer, it calls `ask` with the time of that timer,
-    in milliseconds since 1970, and waits until a line or a thread wakes it.
+    When the loop has nothing to do before its next timer, it calls `ask` with the time of that
+    timer, in milliseconds since 1970, and waits until a line or a thread wakes it.
     """
 
     def __init__(self, start_ms: int, ask: Callable[[int], None]) -> None:

@@ -1,8 +1,9 @@
 """The engine that plays flows in tests: the `riverrun` binary.
 
 It is started once per test process as `riverrun test-kit`, with simulated time and a store in
-memory. It speaks the worker protocol over its stdin and stdout, so the handlers of a test run in the
-process of the test. Lines with a member `kit` steer it; crates/riverrun/src/test_kit lists them.
+memory. It speaks the worker protocol over its stdin and stdout, so the handlers of a test run in
+the process of the test. Lines with a member `kit` steer it; crates/riverrun/src/test_kit lists
+them.
 """
 
 from __future__ import annotations
