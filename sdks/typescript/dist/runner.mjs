@@ -4648,8 +4648,6 @@ async function play(request, processes, clock, options2) {
   let asks = 0;
   let wake = () => {
   };
-  let slept = () => {
-  };
   const change2 = () => {
     changes += 1;
     wake();
@@ -4661,10 +4659,7 @@ async function play(request, processes, clock, options2) {
     const { id, method, params: params2 = {} } = message;
     hasEnded ||= message.kit === "played" || message.kit === "failed";
     if (message.kit === "time") clock.jump(message.ms);
-    else if (message.kit === "slept") {
-      clock.jump(message.ms);
-      slept(message.error ?? void 0);
-    } else if (message.kit === "callback") {
+    else if (message.kit === "callback") {
       asks += 1;
       answersOf(options2.triggers, message.callback, message.count).then((answers) => engine.send(JSON.stringify({ kit: "opened", answers })), settle.reject).finally(() => {
         asks -= 1;
@@ -4700,20 +4695,15 @@ async function play(request, processes, clock, options2) {
     while (!isOver) {
       const before = changes;
       await breathe2();
-      if (isOver || changes !== before) continue;
-      const timer = invocations.running.size || asks ? clock.nextTimerMs() : void 0;
-      if (timer === void 0 || recorder.open > 0) {
-        await new Promise((resolve2) => wake = resolve2);
+      if (isOver || changes !== before || isAboutToGoOn()) continue;
+      const running = [...invocations.running.values()].filter(({ ctx }) => !ctx?.cancelled).map(({ id }) => id);
+      const timer = running.length || asks ? clock.nextTimerMs() : void 0;
+      if (timer !== void 0 && (timer <= clock.now || asks && !running.length)) {
+        clock.fireNext();
         continue;
       }
-      if (timer > clock.now) {
-        const error = await new Promise((resolve2) => {
-          slept = resolve2;
-          engine.send(JSON.stringify({ kit: "sleep", untilMs: timer }));
-        });
-        if (error !== void 0) return;
-      }
-      clock.fireNext();
+      if (timer !== void 0 && !asks && !recorder.waits(invocations.running.values())) engine.send(JSON.stringify({ kit: "sleep", untilMs: timer, running }));
+      await new Promise((resolve2) => wake = resolve2);
     }
   };
   try {
@@ -4731,15 +4721,13 @@ async function play(request, processes, clock, options2) {
     invocations.cancelAll("shutdown");
     clock.onTimer = () => {
     };
-    slept(void 0);
     wake();
     engine.release();
   }
 }
 var Recorder = class {
   traces = /* @__PURE__ */ new Map();
-  /** Requests that the engine answers by itself, without another handler. */
-  open = 0;
+  #open = /* @__PURE__ */ new Set();
   onChange = () => {
   };
   #session;
@@ -4814,13 +4802,24 @@ var Recorder = class {
     const [issue, ...more] = writeCheck(this.#options.stateSchema, void 0)(state, next);
     if (issue) throw new RiverrunError("STATE_INVALID", `the write breaks the state's schema${told2(issue)}`, { details: { issues: [issue, ...more] } });
   }
+  /**
+   * Whether the engine has something to answer at once. A call lasts as long as the handler that it
+   * calls, which runs here too: if none does, it is about to come, or the answer is.
+   */
+  waits(running) {
+    const all = [...running];
+    const open = [...this.#open];
+    if (open.some(({ method }) => method !== "call")) return true;
+    const calls = open.filter(({ invocation }) => all.some(({ id }) => id === invocation)).length;
+    return calls > all.filter(({ params: params2 }) => params2.kind === "call").length;
+  }
   async #ask(method, params2) {
-    const counts = method === "call" ? 0 : 1;
-    this.open += counts;
+    const question = { method, invocation: params2.invocation };
+    this.#open.add(question);
     try {
       return await this.#session.request(method, params2);
     } finally {
-      this.open -= counts;
+      this.#open.delete(question);
       this.onChange();
     }
   }
@@ -4843,6 +4842,9 @@ async function answersOf(triggers, trigger, count) {
   return answers;
 }
 var realImmediate = globalThis.setImmediate;
+function isAboutToGoOn() {
+  return process.getActiveResourcesInfo().includes("Immediate");
+}
 async function breathe2() {
   for (let turn = 0; turn < 2; turn++) await new Promise((resolve2) => realImmediate(resolve2));
 }
