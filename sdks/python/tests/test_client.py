@@ -155,7 +155,7 @@ class Both(unittest.TestCase):
         paths = [path for _, path, _ in self.server.requests]
         expected = [
             "/api/queues/q/jobs?status=failed",
-            "/api/jobs?queue=%2A&status=failed",
+            "/api/jobs?status=failed&queue=%2A",
             "/api/runs/r/events?order=backward",
         ]
         self.assertEqual(paths, [path for path in expected for _ in range(2)])
