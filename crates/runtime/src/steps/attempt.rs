@@ -19,7 +19,12 @@ use super::{
     log::log,
     prepare::Prepared,
 };
-use crate::{Compiled, Error, Runtime, work::{KeptOptions, Stop, checked, failure_of as failure, is_loss, silent, to_job, waiting_event}};
+use crate::{
+    Compiled, Error, Runtime,
+    work::{
+        KeptOptions, Stop, checked, failure_of as failure, is_loss, silent, to_job, waiting_event,
+    },
+};
 
 /// An attempt under way.
 struct Attempt<'a> {
