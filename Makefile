@@ -1,7 +1,7 @@
 # `make` prints the targets. Each is one or two commands that you can also type by hand.
 
 .DEFAULT_GOAL := help
-.PHONY: help test openapi browser node-modules nodes python-packages sdks fmt fmt-check lint unit doc-test deny docs bench compare peers torture fuzz fuzz-server clean
+.PHONY: help test openapi browser node-modules nodes python-packages sdks clients fmt fmt-check lint unit doc-test deny docs bench compare peers torture fuzz fuzz-server clean
 
 # Tools that scripts/tools.sh had to build live here.
 export PATH := $(CURDIR)/target/tools/bin:$(PATH)
@@ -56,6 +56,14 @@ sdks: node-modules nodes python-packages ## test the SDKs, alone and in conversa
 	target/python/bin/python -m unittest discover -s sdks/python/tests
 	node sdks/conformance/run.mjs --language typescript
 	node sdks/conformance/run.mjs --language python
+
+# What is generated from the routes: the OpenAPI document, and of it the HTTP methods of the SDKs.
+clients: node-modules ## write the OpenAPI document and generate the SDKs' HTTP methods from it
+	scripts/tools.sh cargo-nextest
+	UPDATE_DOCS=1 cargo nextest run -p riverrun-api the_checked_in_document
+	npm run --silent --prefix sdks/typescript generate
+	npm run --silent --prefix sdks/typescript build
+	python3 sdks/python/scripts/generate.py
 
 # What the check of the OpenAPI document needs of PyPI, apart from everything else.
 target/schemathesis/.installed: tests/openapi/requirements.txt

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use riverrun_contract::{schema_issues, state_issues};
 use riverrun_engine::{Plan, RunState, Start};
 use riverrun_store::{Change, Error as StoreError, Lease, NewJob, NewRun, Origin, RunRecord};
-use riverrun_types::{Json, Name, RunId, RunStatus, State, event::EventContext};
+use riverrun_types::{Draft, Json, Name, RunId, RunStatus, State, event::EventContext};
+use serde_json::{Map, Value, json};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::{
@@ -13,6 +14,7 @@ use crate::{
     cache::{Known, News},
     drive::{Driver, Effectful, projection},
     leases::lease_ms,
+    streams::{check_writes, read},
 };
 
 /// A wish to start a run.
@@ -30,6 +32,8 @@ pub struct StartRequest {
     pub tags: Vec<String>,
     pub metadata: Option<Json>,
     pub delay_ms: Option<u64>,
+    /// Written over the state that the input makes, before the first step begins.
+    pub state: Map<String, Value>,
     /// The story that it belongs to; its own when absent.
     pub correlation_id: Option<String>,
     /// What brought it about: the id of a run, a job or an event.
@@ -56,6 +60,7 @@ impl StartRequest {
             tags: Vec::new(),
             metadata: None,
             delay_ms: None,
+            state: Map::new(),
             correlation_id: None,
             causation_id: None,
             chain: 0,
@@ -140,6 +145,14 @@ impl Runtime {
         let begun = riverrun_engine::start(&flow.plan, start, now);
         let new = new_run(&run, &flow.plan, &request, now);
         let mut driver = Driver::unborn(self.clone(), run.clone(), flow, new.context(), begun);
+        if let Some(write) = first_write(&request.state, now)? {
+            check_writes(
+                &driver.flow.plan,
+                &driver.state,
+                std::slice::from_ref(&write),
+            )?;
+            driver.append(write);
+        }
         let permit = match self.alone().is_over() {
             true => self.drivers().clone().try_acquire_owned().ok(),
             // Whoever claims the run begins it.
@@ -252,6 +265,17 @@ pub(crate) fn check_input(plan: &Plan, input: &Json) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The event that writes the state with which a run is to begin.
+fn first_write(state: &Map<String, Value>, now: i64) -> Result<Option<Draft>> {
+    if state.is_empty() {
+        return Ok(None);
+    }
+    let set = |(key, value)| json!({ "type": "set", "key": key, "value": value });
+    let operations: Vec<Value> = state.iter().map(set).collect();
+    let event = json!({ "type": "state.batch", "data": { "operations": operations } });
+    read(&Json::of(&event), now).map(Some)
 }
 
 fn new_run(run: &RunId, plan: &Plan, request: &StartRequest, now: i64) -> NewRun {

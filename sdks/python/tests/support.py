@@ -19,6 +19,12 @@ SOURCE = pathlib.Path(__file__).resolve().parent.parent / "src"
 if str(SOURCE) not in sys.path:
     sys.path.insert(0, str(SOURCE))
 
+# The binary that plays flows: `cargo build -p riverrun` makes it.
+TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR") or SOURCE.parents[2] / "target")
+os.environ.setdefault(
+    "RIVERRUN_BINARY", os.environ.get("RIVERRUN_BIN") or str(TARGET / "debug/riverrun")
+)
+
 PATIENCE_S = 20.0
 
 

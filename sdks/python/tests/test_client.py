@@ -147,6 +147,21 @@ class Both(unittest.TestCase):
             self.server.requests[0][1], "/api/queues/q/jobs?status=waiting%2Cactive&limit=1"
         )
 
+    def test_older_names_of_members_of_queries(self) -> None:
+        self.server.answer = lambda *_: (200, {"items": []})
+        self.each(lambda client: client.jobs("q", state="failed"))
+        self.each(lambda client: client.find_jobs(state="failed"))
+        self.each(lambda client: client.events("r", direction="backward"))
+        paths = [path for _, path, _ in self.server.requests]
+        expected = [
+            "/api/queues/q/jobs?status=failed",
+            "/api/jobs?status=failed&queue=%2A",
+            "/api/runs/r/events?order=backward",
+        ]
+        self.assertEqual(paths, [path for path in expected for _ in range(2)])
+        with self.assertRaisesRegex(RiverrunError, "state is the older name of status"):
+            Client(self.server.url).jobs("q", state="failed", status="failed")
+
     def test_call(self) -> None:
         self.server.answer = lambda *_: (200, {"value": 5})
         self.assertEqual(self.each(lambda client: client.call("p", 1, timeout_ms=9)), [5, 5])
@@ -305,7 +320,7 @@ class Both(unittest.TestCase):
             ("POST", "/api/queues/q/resume", None),
             ("POST", "/api/queues/q/clear", {"delayed": True}),
             ("POST", "/api/queues/q/clean", {"status": "failed", "olderThanMs": 5}),
-            ("GET", "/api/queues/q/dlq?limit=1&code=SMTP", None),
+            ("GET", "/api/queues/q/dlq?code=SMTP&limit=1", None),
             ("POST", "/api/queues/q/dlq/redrive", {"perSecond": 9}),
             ("POST", "/api/queues/q/dlq/purge", {"limit": 4}),
         ]
@@ -410,7 +425,7 @@ class Both(unittest.TestCase):
         self.assertEqual(seen, ["8", "21"])
         self.assertEqual(cursors, [None, "7", "20", "20", "21"])
         paths = [path for _, path, _ in self.server.requests[:2]]
-        self.assertEqual(paths[0], "/api/events?from=5&type=order.paid%2Cflow")
+        self.assertEqual(paths[0], "/api/events?type=order.paid%2Cflow&from=5")
         self.assertEqual(paths[1], "/api/events?type=order.paid%2Cflow")
         self.server.answer = lambda *_: [numbered(1), numbered(2)]
 

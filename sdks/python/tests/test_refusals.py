@@ -56,7 +56,11 @@ class Refusals(unittest.TestCase):
         done = [visit for visit in few.visits if visit.status == "completed"]
         self.assertEqual((few.error.code, len(done)), ("MAX_STEPS", 10))
         self.assertRegex(str(few.error), r"made 10 steps.*limits\.maxSteps")
-        self.refused("FLOW_INVALID", "must be 1 to 10000000, is 0", steps({"max_steps": 0}))
+        self.refused(
+            "FLOW_INVALID",
+            "limits.maxSteps: 0 is less than the minimum of 1",
+            steps({"max_steps": 0}),
+        )
 
     def test_kinds_of_the_server(self) -> None:
         kinds = "flow.completed step.failed job.added job.mine log.warn state.set emit progress"
@@ -115,11 +119,11 @@ class Refusals(unittest.TestCase):
             return {"book": (nothing, {**ENTRY, **config}), "unbook": undo}
 
         lost = steps(compensation={"step": "unbok"})
-        self.refused("FLOW_INVALID", 'there is no step "unbok"; did you mean unbook?', lost)
+        self.refused("FLOW_INVALID", 'compensation.step: there is no step "unbok"', lost)
         late = steps(await_={"type": "event", "event_kind": "x", "on_timeout": "late"})
         self.refused("FLOW_INVALID", 'onTimeout: there is no step "late"', late)
         many = steps(await_={"type": "trigger", "many": 1})
-        self.refused("FLOW_INVALID", r"await\.many: must be 2 to 1000, is 1", many)
+        self.refused("FLOW_INVALID", r"await\.many: 1 is less than the minimum of 2", many)
         open_end = steps(await_={"type": "trigger", "payload": {"ask": ["order ${input.id"]}})
         never = r'steps\.book\.await\.payload: \$\{ is never closed in "order \$\{input\.id"'
         self.refused("FLOW_INVALID", never, open_end)
@@ -132,7 +136,8 @@ class Refusals(unittest.TestCase):
             with self.assertRaises(RiverrunError) as caught:
                 run_flow({"wait": (nothing, {**ENTRY, "await": declared})})
             self.assertEqual(caught.exception.code, "FLOW_INVALID")
-            return [tuple(issue.values()) for issue in caught.exception.details["issues"]]
+            issues = caught.exception.details["issues"]
+            return [(issue["path"], issue["message"]) for issue in issues]
 
         event = {"eventKind": "x", "where": "true", "match": {"data.a": 1}, "lookback": 5}
         door = {"triggerType": "api", "payload": 1, "secretEnv": "SECRET", "many": 2}
@@ -141,11 +146,8 @@ class Refusals(unittest.TestCase):
             ("trigger", ["delay", *event]),
             ("time", [*event, *door]),
         ):
-            expected = [
-                (f"steps.wait.await.{field}", f"an await of the type {type} has no {field}")
-                for field in fields
-            ]
-            self.assertEqual(told(type=type, delay=5, **event, **door), expected)
+            paths = [path for path, _ in told(type=type, delay=5, **event, **door)]
+            self.assertEqual(sorted(paths), sorted(f"steps.wait.await.{one}" for one in fields))
         [(path, message)] = told(type="trigger", trigger_type="user", secret_env="SECRET")
         self.assertEqual(path, "steps.wait.await.secretEnv")
         self.assertRegex(message, "^a person who answers on a page signs nothing")
@@ -162,7 +164,8 @@ class Refusals(unittest.TestCase):
             with self.assertRaises(RiverrunError) as caught:
                 run_flow(pay(match))
             self.assertEqual(caught.exception.code, "FLOW_INVALID")
-            return [tuple(issue.values()) for issue in caught.exception.details["issues"]]
+            issues = caught.exception.details["issues"]
+            return [(issue["path"], issue["message"]) for issue in issues]
 
         for text in ("order.id", "inputs.id", "state", "", "5"):
             message = (
@@ -201,15 +204,15 @@ class Refusals(unittest.TestCase):
         def refused(pattern: str, **config: Any) -> None:
             self.refused("PROCESS_INVALID", pattern, {"a": (nothing, {**ENTRY, **config})})
 
-        meant = "the config of a has 1 issue; concurency: is not a setting; did you mean concurrency?"
-        refused(meant, concurency=3)
+        refused("concurency: is not a setting; did you mean concurrency?", concurency=3)
         refused("zzz: is not a setting$", zzz=3)
-        refused("limits: is not a setting: it belongs into flow", limits={"max_steps": 3})
+        refused("limits: is not a setting", limits={"max_steps": 3})
         refused("flow.limit: is not a setting; did you mean limits?", flow={"limit": {}})
-        refused("did you mean maxSteps?", flow={"role": "entry", "limits": {"max_step": 1}})
-        policy = {"attempt": 3, "backoff": {"typ": "fixed", "delay_ms": 1}}
-        refused(r"retryPolicy\.attempt: .*retryPolicy\.backoff\.typ: ", retry_policy=policy)
-        refused(r"subscriptions\.0\.if: ", subscriptions=[{"event_kind": "x", "if": 1}])
+        policy = {"attempts": 3, "backoff": {"typ": "fixed", "delay_ms": 1}}
+        refused(r"retryPolicy\.backoff\.typ: .*mean type?", retry_policy=policy)
+        limits = (nothing, {"flow": {"role": "entry", "limits": {"max_step": 1}}})
+        here = 'limits: there is no "maxStep" here; did you mean maxSteps?'
+        self.refused("FLOW_INVALID", here, {"a": limits})
         with self.assertRaises(RiverrunError):
             run((nothing, {"retries": 3}))
 
@@ -224,21 +227,15 @@ class Refusals(unittest.TestCase):
             {"type": "paid", "data": {}, "at": "2h"},
             {"type": "paid", "data": {"by": "card"}, "at": "3h"},
         ]
-        judge = {text: lambda event: len(event["data"]["by"]) > 2}
-        done = run_step(wait, events=events, expressions=judge)
+        done = run_step(wait, events=events)
         self.assertEqual(done.value["data"], {"by": "card"})
-        message = "the where of the await of event paid: KeyError: 'by'"
-        told = [(one.code, one.message, one.step) for one in done.warnings]
-        self.assertEqual(told, [("EXPRESSION_ERROR", message, "test")])
-        with self.assertRaisesRegex(LookupError, "give expressions"):
-            run_step(wait, events=events)
-
-        def asserts(event: Any) -> bool:
-            assert "by" in event["data"], "an event without by"
-            return True
-
-        with self.assertRaisesRegex(AssertionError, "an event without by"):
-            run_step(wait, events=events, expressions={text: asserts})
+        self.assertEqual(
+            [(one.code, one.step) for one in done.warnings], [("EXPRESSION_ERROR", "test")]
+        )
+        where = (
+            "^the where of the await of event paid: .*cannot read property 'length' of undefined"
+        )
+        self.assertRegex(done.warnings[0].message, where)
 
     def test_a_when_or_a_map_that_raises_enters_nothing(self) -> None:
         async def begin(_: Any, ctx: Any) -> None:
@@ -249,22 +246,19 @@ class Refusals(unittest.TestCase):
             heard = {"event_kind": "made", **subscription}
             return (lambda input: input, {"subscriptions": [heard]})
 
-        expressions = {
-            "when": lambda event: event["data"]["by"] == "ann",
-            "map": lambda event: event["data"]["by"],
-        }
-        steps = {"begin": (begin, ENTRY), "when": hear(when="when"), "map": hear(map="map")}
-        done = run_flow(steps, expressions=expressions)
+        ann = "(event) => event.data.by.length === 3"
+        first = "(event) => event.data.by.slice(0, 1)"
+        steps = {"begin": (begin, ENTRY), "when": hear(when=ann), "map": hear(map=first)}
+        done = run_flow(steps)
         values = [(visit.step, visit.value) for visit in done.visits[1:]]
-        self.assertEqual(values, [("when", {"by": "ann"}), ("map", "ann")])
+        self.assertEqual(values, [("when", {"by": "ann"}), ("map", "a")])
         self.assertEqual([one.step for one in done.warnings], ["when", "map"])
-        self.assertRegex(done.warnings[0].message, 'subscription 0 of step "when": KeyError')
+        self.assertRegex(done.warnings[0].message, 'subscription 0 of step "when": .*cannot read')
 
     def test_a_delay_that_cannot_be_told_fails_the_step(self) -> None:
-        config = {"flow": "f", "await": {"type": "time", "delay": js("delay")}}
-        for delay in (lambda result: result["a"], lambda: "90s", lambda: -1):
-            done = run_step((lambda: {}, config), expressions={"delay": delay})
-            self.assertEqual(done.error.code, "INPUT_ERROR")
+        for delay in ("(result) => result.a.b", "() => '90s'", "() => -1"):
+            config = {"flow": "f", "await": {"type": "time", "delay": js(delay)}}
+            self.assertEqual(run_step((lambda: {}, config)).error.code, "INPUT_ERROR", delay)
 
     def test_options_of_waits_are_checked_before_the_server_is_asked(self) -> None:
         moment = datetime.datetime(2026, 1, 3, tzinfo=datetime.timezone.utc)
@@ -275,7 +269,11 @@ class Refusals(unittest.TestCase):
             ("trigger", {"timeout": {}}, "^timeout must be .* or a datetime, is {}$"),
             ("event", {"kind": "x", "timeout": True}, "^timeout must be .*, is True$"),
             ("event", {"kind": "x", "timeout": 1e300}, r"^timeout must be .*, is 1e\+300$"),
-            ("event", {"kind": "x", "lookback": moment}, "^lookback must be 'run', .*, is datetime"),
+            (
+                "event",
+                {"kind": "x", "lookback": moment},
+                "^lookback must be 'run', .*, is datetime",
+            ),
             ("event", {"kind": {}}, "needs the kind of event"),
             ("time", {"until": True}, "^wait.time must be .*, is True$"),
         ]

@@ -281,6 +281,7 @@ config = QueueConfig(
             "key": "input.user",
             "key_concurrency": 1,
             "rate_limit": {"max": 1, "duration_ms": 5},
+            "retry": {"max_attempts": 2, "backoff_ms": 5},
             "retry_policy": {"on_fail": "dlq", "backoff": {"delay_ms": 5}},
             "dlq": {"queue": "dead"},
             "timeout_ms": 5,

@@ -1,21 +1,94 @@
 import {
+  Http,
+  HttpError,
+  JsonText,
+  addJobs,
+  appendEvents,
+  backfillSchedule,
+  cancelJob,
+  cancelRun,
+  changeJob,
+  changeTrigger,
+  cleanQueue,
+  clearQueue,
+  createTrigger,
+  deadLetters,
+  deleteRun,
+  disableTrigger,
+  drainWorker,
+  emitEvent,
+  enableTrigger,
+  execute,
+  fireTrigger,
+  flowDiagram,
+  flowVersions,
+  followNamed,
+  followRun,
+  followStream,
+  forkRun,
+  getAwaitStats,
+  getFlow,
+  getJob,
+  getQueue,
+  getRun,
+  getStory,
+  getTrigger,
+  getUnheard,
+  given,
+  listFlows,
+  listJobs,
+  listProcesses,
+  listQueues,
+  listRuns,
+  listSchedules,
+  listTriggers,
+  listWorkers,
+  openDoor,
+  pauseQueue,
+  pauseRun,
+  promoteJob,
+  purge,
+  queueJobs,
+  redrive,
+  registerFlow,
+  removeJob,
+  removeTrigger,
+  rerunRun,
+  resumeQueue,
+  resumeRun,
+  retryJob,
+  runChildren,
+  runEvents,
+  runHistory,
+  runState,
+  runWhy,
+  startRun,
+  streamEvents,
+  triggerHistory,
+  triggerStats,
+  validateFlow,
+  version
+} from "./shared/WYFBK24R.js";
+import {
   deleteAt,
   setAt
-} from "./shared/VXY63CDP.js";
+} from "./shared/VU7GM5H6.js";
+import {
+  defineProcess,
+  defineQueueConfig,
+  defineQueueWorker,
+  defineStep,
+  revive,
+  version as version2
+} from "./shared/FT3DP2IO.js";
 import {
   CancelledError,
   ExecutionOver,
   NonRetriableError,
   RetryAfterError,
   RiverrunError,
-  defineProcess,
-  defineQueueConfig,
-  defineQueueWorker,
-  defineStep,
-  isObject,
-  revive,
-  version
-} from "./shared/3KI4WIRZ.js";
+  isObject
+} from "./shared/5JBL45P5.js";
 
 // src/events.ts
 var finalTypes = [
@@ -152,7 +225,7 @@ function reduceEvents(events, from = emptyRun()) {
   for (const event of events) run = reduceRun(run, event);
   return run;
 }
-async function* followRun(events, from = emptyRun()) {
+async function* followRun2(events, from = emptyRun()) {
   let run = from;
   for await (const event of events) {
     run = reduceRun(run, event);
@@ -253,208 +326,33 @@ function isLater(id, than) {
   return ms > thanMs || ms === thanMs && n > thanN;
 }
 
-// src/client/transport.ts
-var TookTooLong = class extends Error {
-};
-function overFetch(base, fetch) {
-  return async ({ method, path: path2, headers, body, signal, timeoutMs }) => {
-    const limit = AbortSignal.timeout(timeoutMs);
-    const either = signal ? AbortSignal.any([signal, limit]) : limit;
-    try {
-      const response = await fetch(base + path2, { method, headers, signal: either, ...body !== void 0 && { body } });
-      return { status: response.status, statusText: response.statusText, text: await response.text() };
-    } catch (cause) {
-      if (signal?.aborted) throw signal.reason;
-      throw limit.aborted ? new TookTooLong("", { cause }) : cause;
-    }
-  };
-}
-var idleMs = 2e4;
-var agents = /* @__PURE__ */ new Map();
-function overNode(base) {
-  const node = globalThis.process?.release?.name === "node" && !process.versions.bun && !process.versions.deno ? process : void 0;
-  if (!node?.getBuiltinModule) return void 0;
-  const { protocol, hostname, port, pathname } = parse(base);
-  const http = node.getBuiltinModule(protocol === "https:" ? "node:https" : "node:http");
-  const agent = agents.get(protocol) ?? new http.Agent({ keepAlive: true, timeout: idleMs });
-  agents.set(protocol, agent);
-  const server = { agent, hostname: hostname.replace(/^\[|\]$/g, ""), ...port && { port } };
-  const prefix = pathname.replace(/\/+$/, "");
-  return ({ method, path: path2, headers, body, signal, timeoutMs }) => new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason);
-    const request = http.request({ ...server, method, path: prefix + path2, headers });
-    const timer = setTimeout(() => fail(new TookTooLong()), timeoutMs);
-    const stop = signal && (() => fail(signal.reason));
-    const finish = () => {
-      clearTimeout(timer);
-      if (stop) signal.removeEventListener("abort", stop);
-    };
-    const fail = (error) => {
-      finish();
-      reject(error);
-      request.destroy();
-    };
-    if (stop) signal.addEventListener("abort", stop);
-    request.on("error", fail);
-    request.on("response", (response) => {
-      let text = "";
-      response.setEncoding("utf8");
-      response.on("data", (piece) => text += piece);
-      response.on("error", fail);
-      response.on("end", () => {
-        finish();
-        resolve({ status: response.statusCode ?? 0, statusText: response.statusMessage ?? "", text });
-      });
-    });
-    request.end(body);
-  });
-}
-function parse(base) {
-  const url = URL.canParse(base) ? new URL(base) : void 0;
-  if (url?.protocol === "http:" || url?.protocol === "https:") return url;
-  throw new RiverrunError("URL_INVALID", `${JSON.stringify(base)} is no URL of a server: it should look like http://127.0.0.1:4600`);
-}
-
-// src/client/http.ts
-var HttpError = class extends RiverrunError {
-  name = "HttpError";
-  status;
-  constructor(status, code, message, options) {
-    super(code, message, options);
-    this.status = status;
-  }
-};
-var Http = class {
-  #base;
-  #headers;
-  #fetch;
-  #transport;
-  #timeoutMs;
-  constructor({ url = "http://127.0.0.1:4600", token, headers, timeoutMs = 3e4, ...rest }) {
-    this.#base = String(url).replace(/\/+$/, "");
-    this.#headers = { ...token && { authorization: `Bearer ${token}` }, ...headers };
-    this.#fetch = rest.fetch ?? globalThis.fetch.bind(globalThis);
-    this.#transport = (rest.fetch ? void 0 : overNode(this.#base)) ?? overFetch(this.#base, this.#fetch);
-    this.#timeoutMs = timeoutMs;
-  }
-  get(path2, options) {
-    return this.#json("GET", path2, void 0, options);
-  }
-  post(path2, body, options) {
-    return this.postText(path2, JSON.stringify(body ?? {}), options);
-  }
-  /** A body that is JSON already. */
-  postText(path2, json, options) {
-    return this.#json("POST", path2, json, options);
-  }
-  patch(path2, body) {
-    return this.#json("PATCH", path2, JSON.stringify(body));
-  }
-  delete(path2) {
-    return this.#json("DELETE", path2);
-  }
-  /** An answer whose body is read as it comes: no time limit. */
-  async open(method, path2, { query, body, headers, signal } = {}) {
-    const init = {
-      method,
-      headers: this.#headersFor(body !== void 0, headers),
-      ...body !== void 0 && { body: JSON.stringify(body) },
-      ...signal && { signal }
-    };
-    let response;
-    try {
-      response = await this.#fetch(`${this.#base}${path2}${queryText(query)}`, init);
-    } catch (cause) {
-      if (signal?.aborted) throw signal.reason;
-      throw this.#unreachable(cause);
-    }
-    const { status, statusText } = response;
-    if (!response.ok) throw failure({ status, statusText, text: await response.text().catch(() => "") });
-    return response;
-  }
-  async #json(method, path2, body, { query, headers, signal, timeoutMs = this.#timeoutMs } = {}) {
-    let answer;
-    try {
-      answer = await this.#transport({
-        method,
-        path: path2 + queryText(query),
-        headers: this.#headersFor(body !== void 0, headers),
-        body,
-        signal,
-        timeoutMs
-      });
-    } catch (cause) {
-      if (signal?.aborted) throw cause;
-      if (cause instanceof TookTooLong) throw new RiverrunError("REQUEST_TIMEOUT", `${method} ${path2} took longer than ${timeoutMs} ms`, { cause });
-      throw this.#unreachable(cause);
-    }
-    if (answer.status < 200 || answer.status > 299) throw failure(answer);
-    return answer.text ? JSON.parse(answer.text) : void 0;
-  }
-  #headersFor(hasBody, more) {
-    return { ...this.#headers, ...hasBody && { "content-type": "application/json" }, ...more };
-  }
-  #unreachable(cause) {
-    return new RiverrunError("UNREACHABLE", `${this.#base} cannot be reached: ${reason(cause)}`, { cause });
-  }
-};
-function failure({ status, statusText, text }) {
-  let body;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    body = void 0;
-  }
-  const error = isObject(body) && isObject(body.error) ? body.error : {};
-  const code = typeof error.code === "string" ? error.code : `HTTP_${status}`;
-  const message = typeof error.message === "string" ? error.message : text.slice(0, 300) || statusText;
-  return new HttpError(status, code, message, { details: error.details });
-}
-function reason(cause) {
-  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
-  return inner instanceof Error ? inner.message || String(inner.code) : String(inner);
-}
-function queryText(query) {
-  const params = new URLSearchParams();
-  for (const [key, value] of Object.entries(query ?? {})) {
-    if (value === void 0) continue;
-    params.set(key, Array.isArray(value) ? value.join(",") : value instanceof Date ? value.toISOString() : String(value));
-  }
-  return params.size ? `?${params}` : "";
-}
-
-// src/client/path.ts
-function part(text) {
-  return encodeURIComponent(text);
-}
-
 // src/client/flows.ts
 var FlowsApi = class {
-  #http;
-  constructor(http) {
-    this.#http = http;
+  #client;
+  constructor(client) {
+    this.#client = client;
   }
   /** The newest version of every flow. */
   async list() {
-    return (await this.#http.get("/api/flows")).items;
+    return (await listFlows({ client: this.#client })).items;
   }
   get(id, query) {
-    return this.#http.get(`/api/flows/${part(id)}`, { query: { ...query } });
+    return getFlow({ client: this.#client, path: { id }, query: given(query) });
   }
   /** The newest first. */
   async versions(id) {
-    return (await this.#http.get(`/api/flows/${part(id)}/versions`)).items;
+    return (await flowVersions({ client: this.#client, path: { id } })).items;
   }
   /** A definition is kept for ever under its id and version; the same again changes nothing. */
   register(definition) {
-    return this.#http.post("/api/flows", definition);
+    return registerFlow({ client: this.#client, body: definition });
   }
   /** What is wrong with a definition, if anything. Nothing is registered. */
   validate(definition) {
-    return this.#http.post("/api/flows/validate", definition);
+    return validateFlow({ client: this.#client, body: definition });
   }
   diagram(id, query) {
-    return this.#http.get(`/api/flows/${part(id)}/diagram`, { query: { ...query } });
+    return flowDiagram({ client: this.#client, path: { id }, query: given(query) });
   }
 };
 
@@ -470,11 +368,12 @@ var Gather = class {
     this.#send = send;
   }
   /** The job's text is made by the caller: what it changes afterwards is not in it. */
-  add(path2, json) {
-    let line = this.#lines.get(path2);
+  add(queue, create, json) {
+    const name = `${create} ${queue}`;
+    let line = this.#lines.get(name);
     if (!line) {
-      line = new Line((json2) => this.#send(path2, json2), () => this.#lines.delete(path2));
-      this.#lines.set(path2, line);
+      line = new Line((json2) => this.#send(queue, create, json2), () => this.#lines.delete(name));
+      this.#lines.set(name, line);
     }
     return line.add(json);
   }
@@ -600,10 +499,11 @@ var Block = class {
 
 // src/client/subscribe.ts
 var longestWaitMs = 3e4;
-function onKind(http, kinds, options = {}) {
-  return subscribe(http, "/api/events", options, { type: kinds });
+function onKind(client, kinds, options = {}) {
+  const open = ({ query, ...to }) => client.sse.get({ ...to, url: "/api/events", query: { type: kinds, ...query } });
+  return subscribe(open, options);
 }
-async function* subscribe(http, path2, options = {}, more = {}) {
+async function* subscribe(open, options = {}) {
   const { from, follow, signal } = options;
   const types = options.types && [...options.types, ...follow === "until-end" ? finalTypes : []];
   let lastId;
@@ -612,11 +512,11 @@ async function* subscribe(http, path2, options = {}, more = {}) {
   for (; ; ) {
     let isOver = false;
     let hasEnded = false;
-    let reason2;
+    let reason;
     try {
-      const connection = connect(http, path2, {
+      const connection = connect(open, {
         ...options,
-        query: { ...more, from: lastId === void 0 ? from : void 0, ...types && { type: types }, follow },
+        query: given({ from: lastId === void 0 ? from : void 0, ...types && { type: types }, follow }),
         lastId,
         onRetry: (ms) => retryMs = ms,
         onId: (id) => lastId = id
@@ -631,25 +531,21 @@ async function* subscribe(http, path2, options = {}, more = {}) {
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       if (!isPassing(error)) throw error;
-      reason2 = error;
+      reason = error;
     }
     if (isOver) return;
     await wait(Math.min(retryMs * 2 ** Math.min(failures, 10), longestWaitMs) * (0.5 + Math.random() / 2), signal);
     failures += 1;
-    options.onReconnect?.(reason2);
+    options.onReconnect?.(reason);
   }
 }
-function connect(http, path2, { query, lastId, onRetry, onId, signal, onMissed, idleMs: idleMs2 = 6e4 }) {
+function connect(open, { query, lastId, onRetry, onId, signal, onMissed, idleMs = 6e4 }) {
   return {
     wasEmpty: true,
     async *[Symbol.asyncIterator]() {
-      const idle = new Idle(idleMs2, signal);
+      const idle = new Idle(idleMs, signal);
       try {
-        const response = await http.open("GET", path2, {
-          query,
-          headers: { accept: "text/event-stream", ...lastId && { "last-event-id": lastId } },
-          signal: idle.signal
-        });
+        const response = await open({ query, headers: { ...lastId && { "last-event-id": lastId } }, signal: idle.signal });
         const onBytes = () => {
           this.wasEmpty = false;
           idle.restart();
@@ -719,76 +615,73 @@ function wait(ms, signal) {
 
 // src/client/triggers.ts
 var TriggersApi = class {
-  #http;
-  constructor(http) {
-    this.#http = http;
+  #client;
+  constructor(client) {
+    this.#client = client;
   }
   list(query) {
-    return this.#http.get("/api/triggers", { query: { ...query } });
+    return listTriggers({ client: this.#client, query: given(query) });
   }
   get(id) {
-    return this.#http.get(path(id));
+    return getTrigger({ client: this.#client, path: { id } });
   }
   create(trigger) {
-    return this.#http.post("/api/triggers", trigger);
+    return createTrigger({ client: this.#client, body: trigger });
   }
   update(id, changes) {
-    return this.#http.patch(path(id), changes);
+    return changeTrigger({ client: this.#client, path: { id }, body: given(changes) });
   }
   /** The runs that it started go on. */
   async remove(id) {
-    await this.#http.delete(path(id));
+    await removeTrigger({ client: this.#client, path: { id } });
   }
   enable(id) {
-    return this.#http.post(path(id, "enable"));
+    return enableTrigger({ client: this.#client, path: { id } });
   }
   disable(id) {
-    return this.#http.post(path(id, "disable"));
+    return disableTrigger({ client: this.#client, path: { id } });
   }
   /** Starts a run of its flow with this input, whatever the trigger's type is. */
   fire(id, input, options) {
-    return this.#http.post(path(id, "fire"), { input, ...options });
+    return fireTrigger({ client: this.#client, path: { id }, body: given({ input, ...options }) });
   }
   /** What became of it, the latest first. */
   history(id, query) {
-    return this.#http.get(path(id, "history"), { query: { ...query } });
+    return triggerHistory({ client: this.#client, path: { id }, query: given(query) });
   }
   stats(id) {
-    return this.#http.get(path(id, "stats"));
+    return triggerStats({ client: this.#client, path: { id } });
   }
 };
 var SchedulesApi = class {
-  #http;
-  constructor(http) {
-    this.#http = http;
+  #client;
+  constructor(client) {
+    this.#client = client;
   }
   list(query) {
-    return this.#http.get("/api/schedules", { query: { ...query } });
+    return listSchedules({ client: this.#client, query: given(query) });
   }
   /**
    * Starts a run for each due time from `from` up to, not including, `to` for which there is none.
    * With `forgotten` also for those of so long ago that a run which there was may be deleted.
    */
   backfill(id, range) {
-    return this.#http.post(`/api/schedules/${part(id)}/backfill`, range);
+    return backfillSchedule({ client: this.#client, path: { id }, body: given(range) });
   }
 };
-function path(id, action) {
-  return `/api/triggers/${part(id)}${action ? `/${action}` : ""}`;
-}
 
 // src/client/workers.ts
 var WorkersApi = class {
-  #http;
-  constructor(http) {
-    this.#http = http;
+  #client;
+  constructor(client) {
+    this.#client = client;
   }
   async list() {
-    return (await this.#http.get("/api/workers")).items;
+    return (await listWorkers({ client: this.#client })).items;
   }
   /** Gives it no more work, and lets it go when what it runs has ended or `graceMs` are over. */
   drain(id, options) {
-    return this.#http.post(`/api/workers/${id}/drain`, options);
+    return drainWorker({ client: this.#client, path: { id }, body: given(options) });
   }
 };
 
@@ -799,61 +692,65 @@ var Riverrun = class {
   triggers;
   schedules;
   workers;
-  #http;
+  /** The `client` of the functions of `riverrun/api`. */
+  api;
   #gather;
   constructor(options = {}) {
-    this.#http = new Http(options);
-    this.#gather = new Gather((path2, json) => this.#http.postText(path2, json));
-    this.flows = new FlowsApi(this.#http);
-    this.triggers = new TriggersApi(this.#http);
-    this.schedules = new SchedulesApi(this.#http);
-    this.workers = new WorkersApi(this.#http);
+    this.api = new Http(options);
+    this.#gather = new Gather((queue, create, json) => this.#add(queue, new JsonText(json), create));
+    this.flows = new FlowsApi(this.api);
+    this.triggers = new TriggersApi(this.api);
+    this.schedules = new SchedulesApi(this.api);
+    this.workers = new WorkersApi(this.api);
   }
   /** When this is answered the job is on disk. Calls that are made side by side share requests. */
   async enqueue(queue, data, options) {
     const { name, create, ...rest } = options ?? {};
     const job = { name, data: data ?? null, ...Object.keys(rest).length && { options: rest } };
-    return this.#gather.add(`/api/queues/${part(queue)}/jobs${create ? "?create=true" : ""}`, JSON.stringify(job));
+    return this.#gather.add(queue, create === true, JSON.stringify(job));
   }
   /** All of them or none. */
   async enqueueMany(queue, jobs, options) {
     if (!jobs.length) return [];
-    const added = this.#http.post(`/api/queues/${part(queue)}/jobs`, { jobs }, { query: { ...options } });
-    return (await added).jobs;
+    return (await this.#add(queue, { jobs }, options?.create)).jobs;
+  }
+  #add(queue, body, create) {
+    const query = create ? { create } : {};
+    return addJobs({ client: this.api, path: { name: queue }, query, body });
   }
   job(jobId) {
-    return this.#http.get(`/api/jobs/${part(jobId)}`);
+    return getJob({ client: this.api, path: { id: jobId } });
   }
   /** A page may hold fewer jobs than `limit`, even none, although more follow: `nextCursor` says so. */
   jobs(queue, query) {
-    return this.#http.get(`/api/queues/${part(queue)}/jobs`, { query: { ...query } });
+    return queueJobs({ client: this.api, path: { name: queue }, query: given(query) });
   }
   /** Jobs of all queues, one queue after the other, or of `queue`. */
   findJobs(query = {}) {
-    return this.#http.get("/api/jobs", { query: { queue: "*", ...query } });
+    return listJobs({ client: this.api, query: given({ queue: "*", ...query }) });
   }
   /** The jobs that drive runs which have not ended; `stalled`: that were to move longer than a lease ago. */
   runJobs(query) {
-    return this.#http.get("/api/jobs", { query: { ...query, stalled: query?.stalled ?? false } });
+    return listJobs({ client: this.api, query: given({ ...query, stalled: query?.stalled ?? false }) });
   }
   /** Lets a job that has ended wait again, from its first attempt on. */
   retryJob(jobId) {
-    return this.#http.post(`/api/jobs/${part(jobId)}/retry`);
+    return retryJob({ client: this.api, path: { id: jobId } });
   }
-  cancelJob(jobId, reason2) {
-    return this.#http.post(`/api/jobs/${part(jobId)}/cancel`, { reason: reason2 });
+  cancelJob(jobId, reason) {
+    return cancelJob({ client: this.api, path: { id: jobId }, body: given({ reason }) });
   }
   /** Lets a delayed job begin now. */
   promoteJob(jobId) {
-    return this.#http.post(`/api/jobs/${part(jobId)}/promote`);
+    return promoteJob({ client: this.api, path: { id: jobId } });
   }
   /** Changes a job that has not begun. */
   updateJob(jobId, changes) {
-    return this.#http.patch(`/api/jobs/${part(jobId)}`, changes);
+    return changeJob({ client: this.api, path: { id: jobId }, body: changes });
   }
   /** Removes a job that does not run. */
   removeJob(jobId) {
-    return this.#http.delete(`/api/jobs/${part(jobId)}`);
+    return removeJob({ client: this.api, path: { id: jobId } });
   }
   /** Waits until a job has ended, however it ends, over reconnects and restarts of the server. */
   async waitJob(jobId, options = {}) {
@@ -866,27 +763,27 @@ var Riverrun = class {
   }
   /** What becomes of a job and what its handler says, as it happens. */
   followJob(jobId, options) {
-    return subscribe(this.#http, `/api/events/job/${part(jobId)}/stream`, options);
+    return subscribe((to) => followStream({ ...to, client: this.api, path: { type: "job", id: jobId } }), options);
   }
   /** What happens to the jobs of a queue from now on. Nothing of it is stored: see `onMissed`. */
   followQueue(queue, options) {
-    return subscribe(this.#http, `/api/events/queue/${part(queue)}/stream`, options);
+    return subscribe((to) => followStream({ ...to, client: this.api, path: { type: "queue", id: queue } }), options);
   }
   async queues() {
-    return (await this.#http.get("/api/queues")).items;
+    return (await listQueues({ client: this.api })).items;
   }
   queue(name) {
-    return this.#http.get(`/api/queues/${part(name)}`);
+    return getQueue({ client: this.api, path: { name } });
   }
   pauseQueue(name) {
-    return this.#http.post(`/api/queues/${part(name)}/pause`);
+    return pauseQueue({ client: this.api, path: { name } });
   }
   resumeQueue(name) {
-    return this.#http.post(`/api/queues/${part(name)}/resume`);
+    return resumeQueue({ client: this.api, path: { name } });
   }
   /** Removes waiting jobs; with `delayed` also jobs that wait for their time. */
   clearQueue(name, options) {
-    return this.#http.post(`/api/queues/${part(name)}/clear`, options);
+    return clearQueue({ client: this.api, path: { name }, body: given(options) });
   }
   /** The older name of `clearQueue`. */
   drainQueue(name, options) {
@@ -894,36 +791,36 @@ var Riverrun = class {
   }
   /** Removes jobs that have ended. */
   cleanQueue(name, options) {
-    return this.#http.post(`/api/queues/${part(name)}/clean`, options);
+    return cleanQueue({ client: this.api, path: { name }, body: given(options) });
   }
   /** Jobs that have failed for good, newest first; those that `filter` names. */
   deadLetters(queue, { filter, ...page } = {}) {
-    return this.#http.get(`/api/queues/${part(queue)}/dlq`, { query: { ...page, ...filter } });
+    return deadLetters({ client: this.api, path: { name: queue }, query: given({ ...page, ...filter }) });
   }
   /**
    * Lets dead letters wait again, from their first attempt on: those that had failed by now, each
    * once. What takes longer than a few seconds goes on in the background: `goesOn` is then true.
    */
   redrive(queue, options) {
-    return this.#http.post(`/api/queues/${part(queue)}/dlq/redrive`, options);
+    return redrive({ client: this.api, path: { name: queue }, body: given(options) });
   }
   purgeDeadLetters(queue, options) {
-    return this.#http.post(`/api/queues/${part(queue)}/dlq/purge`, options);
+    return purge({ client: this.api, path: { name: queue }, body: given(options) });
   }
   /** Runs a process at once and gives back its value. Its error is thrown, with its code. */
-  async call(process2, input, { signal, ...options } = {}) {
+  async call(process, input, { signal, ...options } = {}) {
     const { timeoutMs } = options;
-    const body = { process: process2, input: input ?? null, ...options };
+    const body = { process, input: input ?? null, ...options };
     const patienceMs = timeoutMs === void 0 ? void 0 : timeoutMs + 1e4;
-    return (await this.#http.post("/api/runner/execute", body, { signal, timeoutMs: patienceMs })).value;
+    return (await execute({ client: this.api, body, signal, ...patienceMs !== void 0 && { timeoutMs: patienceMs } })).value;
   }
   /** The same, with everything that the process says on its way. Leaving the loop early cancels the call. */
-  async *frames(process2, input, { signal, ...options } = {}) {
+  async *frames(process, input, { signal, ...options } = {}) {
     const abort = new AbortController();
     try {
-      const response = await this.#http.open("POST", "/api/runner/execute", {
-        body: { process: process2, input: input ?? null, ...options },
-        headers: { accept: "text/event-stream" },
+      const response = await this.api.sse.post({
+        url: "/api/runner/execute",
+        body: { process, input: input ?? null, ...options },
         signal: signal ? AbortSignal.any([signal, abort.signal]) : abort.signal
       });
       for await (const { event, data } of readEvents(response.body)) {
@@ -936,8 +833,8 @@ var Riverrun = class {
     }
   }
   /** Calls a process, hands each frame to `onFrame`, and gives back the value. */
-  async callWith(process2, input, onFrame, options) {
-    for await (const frame of this.frames(process2, input, options)) {
+  async callWith(process, input, onFrame, options) {
+    for await (const frame of this.frames(process, input, options)) {
       onFrame(frame);
       if (frame.type === "result") return frame.data.value;
       if (frame.type === "error") throw revive(frame.data);
@@ -947,80 +844,80 @@ var Riverrun = class {
   }
   /** Starts a run of a flow. When this is answered the run is on disk. */
   start(flow, input, options) {
-    return this.#http.post(`/api/flows/${part(flow)}/start`, { input, ...options });
+    return startRun({ client: this.api, path: { id: flow }, body: given({ input, ...options }) });
   }
   /** Starts a run and waits until it has ended, however it ends. */
   async startAndWait(flow, input, { timeoutMs, signal, ...options } = {}) {
     const startedMs = Date.now();
     const wait2 = Math.min(timeoutMs ?? longestWaitMs2, longestWaitMs2);
-    const path2 = `/api/flows/${part(flow)}/start`;
-    const run = await this.#http.post(path2, { input, ...options }, { query: { wait: wait2 }, signal });
+    const started2 = startRun({ client: this.api, path: { id: flow }, query: { wait: wait2 }, body: given({ input, ...options }), signal });
+    const run = await started2;
     if (run.endedAt !== void 0) return run;
     const leftMs = timeoutMs === void 0 ? void 0 : Math.max(0, startedMs + timeoutMs - Date.now());
     return this.wait(run.runId, { ...leftMs !== void 0 && { timeoutMs: leftMs }, ...signal && { signal } });
   }
   run(runId) {
-    return this.#http.get(`/api/runs/${part(runId)}`);
+    return getRun({ client: this.api, path: { id: runId } });
   }
   runs(query) {
-    return this.#http.get("/api/runs", { query: { ...query } });
+    return listRuns({ client: this.api, query: given(query) });
   }
   /** For good: what runs is told to stop, what waits is removed, children follow. */
-  cancel(runId, reason2) {
-    return this.#http.post(`/api/runs/${part(runId)}/cancel`, { reason: reason2 });
+  cancel(runId, reason) {
+    return cancelRun({ client: this.api, path: { id: runId }, body: given({ reason }) });
   }
   /** It begins no more steps until it is resumed; attempts that run are let finish. */
-  pause(runId, reason2) {
-    return this.#http.post(`/api/runs/${part(runId)}/pause`, { reason: reason2 });
+  pause(runId, reason) {
+    return pauseRun({ client: this.api, path: { id: runId }, body: given({ reason }) });
   }
   resume(runId) {
-    return this.#http.post(`/api/runs/${part(runId)}/resume`);
+    return resumeRun({ client: this.api, path: { id: runId } });
   }
   /** Starts the same again: with the same input or another one, in its own version or the `latest`. */
   rerun(runId, options) {
-    return this.#http.post(`/api/runs/${part(runId)}/rerun`, options);
+    return rerunRun({ client: this.api, path: { id: runId }, body: given(options) });
   }
   /** A new run that shares the past of this one up to the event `at`, or up to now. */
   fork(runId, options) {
-    return this.#http.post(`/api/runs/${part(runId)}/fork`, options);
+    return forkRun({ client: this.api, path: { id: runId }, body: given(options) });
   }
   /** Deletes a run that has ended, with its stream. */
   deleteRun(runId) {
-    return this.#http.delete(`/api/runs/${part(runId)}`);
+    return deleteRun({ client: this.api, path: { id: runId } });
   }
   /** The state now, or as it was after an event (its id) or at a time. */
   state(runId, options) {
-    return this.#http.get(`/api/runs/${part(runId)}/state`, { query: { ...options } });
+    return runState({ client: this.api, path: { id: runId }, query: given(options) });
   }
   /** The attempts of steps that have ended, in the order in which they ended. */
   history(runId, query) {
-    return this.#http.get(`/api/runs/${part(runId)}/history`, { query: { ...query } });
+    return runHistory({ client: this.api, path: { id: runId }, query: given(query) });
   }
   /** What one cause set in motion: the events of runs, jobs and triggers with this correlation id, in order of time. */
   story(correlationId, query) {
-    return this.#http.get(`/api/stories/${part(correlationId)}`, { query: { ...query } });
+    return getStory({ client: this.api, path: { correlationId }, query: given(query) });
   }
   /** How many events there were that nobody reacts to, by kind. */
   unheard() {
-    return this.#http.get("/api/events/unheard");
+    return getUnheard({ client: this.api });
   }
   /** How many wait for events and at doors, and how many events an expression has yet to judge. */
   awaits() {
-    return this.#http.get("/api/awaits");
+    return getAwaitStats({ client: this.api });
   }
   /** The runs that its steps started. */
   children(runId, query) {
-    return this.#http.get(`/api/runs/${part(runId)}/children`, { query: { ...query } });
+    return runChildren({ client: this.api, path: { id: runId }, query: given(query) });
   }
   /** Why a run or a job does not move, or what it does: each active visit and what it waits for. */
   why(runId) {
-    return this.#http.get(`/api/runs/${part(runId)}/why`);
+    return runWhy({ client: this.api, path: { id: runId } });
   }
   /** Opens the trigger that a step waits for: it goes on with `payload`. `triggers.fire` starts a flow. */
   async fire(triggerId, payload, { secret } = {}) {
     const body = payload ?? {};
     const headers = secret === void 0 ? {} : { "x-riverrun-signature": await signature(secret, JSON.stringify(body)) };
-    return this.#http.post(`/api/triggers/${part(triggerId)}`, body, { headers });
+    return openDoor({ client: this.api, path: { id: triggerId }, body, headers });
   }
   /** Waits until a run has ended, however it ends, over reconnects and restarts of the server. */
   async wait(runId, options = {}) {
@@ -1029,45 +926,45 @@ var Riverrun = class {
   }
   /** Emits an event into a run, a stream, or the global one. */
   emit(event) {
-    return this.#http.post("/api/events", event);
+    return emitEvent({ client: this.api, body: event });
   }
   /** Appends events to a stream, all of them or none: to `webhook` `github`, or to `flow` and a run's id. */
   append(type, id, events) {
-    return this.#http.post(`/api/events/${part(type)}/${part(id)}`, events);
+    return appendEvents({ client: this.api, path: { type, id }, body: events });
   }
   /** A page of what a run's stream holds. */
   events(runId, query) {
-    return this.#http.get(`/api/runs/${part(runId)}/events`, { query: { ...query } });
+    return runEvents({ client: this.api, path: { id: runId }, query: given(query) });
   }
   /** A page of the stream with a full name, such as `nq:job:<jobId>` or `nq:global`. */
   streamEvents(stream, query) {
-    return this.#http.get(`/api/events/${part(stream)}`, { query: { ...query } });
+    return streamEvents({ client: this.api, path: { stream }, query: given(query) });
   }
   /** The events of a stream with a full name, such as `nq:flow:<runId>` or `nq:global`, as they happen. */
   subscribe(stream, options) {
-    return subscribe(this.#http, `/api/events/${part(stream)}/tail`, options);
+    return subscribe((to) => followNamed({ ...to, client: this.api, path: { stream } }), options);
   }
   /**
    * All events of some kinds, of every run and stream, as they happen: `order.paid`, or `order` for
    * every `order.*`. The `cursor` of the last one that was seen leads to those after it.
    */
   onKind(kinds, options) {
-    return onKind(this.#http, kinds, options);
+    return onKind(this.api, kinds, options);
   }
   /** The events of a run as they happen. */
   follow(runId, options) {
-    return subscribe(this.#http, `/api/runs/${part(runId)}/stream`, options);
+    return subscribe((to) => followRun({ ...to, client: this.api, path: { id: runId } }), options);
   }
   /** A run as it stands after each of its events, until it ends. */
   watch(runId, options) {
-    return followRun(this.follow(runId, { ...options, follow: "until-end" }));
+    return followRun2(this.follow(runId, { ...options, follow: "until-end" }));
   }
   /** What the server can run, and what it cannot because its file does not load. */
   async processes() {
-    return (await this.#http.get("/api/processes")).items;
+    return (await listProcesses({ client: this.api })).items;
   }
   version() {
-    return this.#http.get("/api/version");
+    return version({ client: this.api });
   }
 };
 async function ended(what, { timeoutMs, signal }, open) {
@@ -1123,11 +1020,11 @@ export {
   defineStep,
   emptyRun,
   emptyTrigger,
-  followRun,
+  followRun2 as followRun,
   isFinal,
   reduceEvents,
   reduceRun,
   reduceState,
   reduceTrigger,
-  version
+  version2 as version
 };

@@ -368,24 +368,24 @@ function parserOf(schema) {
 function parsedInputs(parse4, params2) {
   const { jobs } = params2;
   if (!jobs) {
-    const given2 = (input2) => ({ params: { ...params2, input: input2 }, refused: /* @__PURE__ */ new Map() });
+    const given3 = (input2) => ({ params: { ...params2, input: input2 }, refused: /* @__PURE__ */ new Map() });
     const input = parse4(params2.input);
-    return input instanceof Promise ? input.then(given2) : given2(input);
+    return input instanceof Promise ? input.then(given3) : given3(input);
   }
-  const given = (inputs2) => {
+  const given2 = (inputs2) => {
     const refused = /* @__PURE__ */ new Map();
     for (const [at, input] of inputs2.entries()) if (input instanceof RiverrunError) refused.set(at, input);
     const accepted = jobs.map((job2, at) => ({ ...job2, input: inputs2[at] })).filter((_, at) => !refused.has(at));
     return { params: { ...params2, jobs: accepted }, refused };
   };
   const inputs = jobs.map(({ input }) => parsedOrRefused(parse4, input));
-  return inputs.some((input) => input instanceof Promise) ? Promise.all(inputs).then(given) : given(inputs);
+  return inputs.some((input) => input instanceof Promise) ? Promise.all(inputs).then(given2) : given2(inputs);
 }
 function withRefused(value, refused, jobs) {
   if (!refused.size) return value;
-  const given = jobs - refused.size;
-  const each = Array.isArray(value) ? [...value] : new Array(given).fill(value);
-  if (each.length !== given) throw new RiverrunError("BATCH_RESULTS", `the handler returned ${each.length} results for ${given} jobs`, { retriable: false });
+  const given2 = jobs - refused.size;
+  const each = Array.isArray(value) ? [...value] : new Array(given2).fill(value);
+  if (each.length !== given2) throw new RiverrunError("BATCH_RESULTS", `the handler returned ${each.length} results for ${given2} jobs`, { retriable: false });
   return Array.from({ length: jobs }, (_, at) => refused.get(at) ?? each.shift());
 }
 function parsedOrRefused(parse4, input) {
@@ -412,8 +412,8 @@ function validatorOf(schema) {
 }
 function valueOf(outcome) {
   if (!outcome.issues) return outcome.value;
-  const issues = outcome.issues.map(({ message, path: path2 = [], code }) => ({
-    path: path2.map((part2) => String(isObject(part2) ? part2.key : part2)).join("."),
+  const issues = outcome.issues.map(({ message, path = [], code }) => ({
+    path: path.map((part) => String(isObject(part) ? part.key : part)).join("."),
     rule: typeof code === "string" ? code : "schema",
     message
   }));
@@ -444,15 +444,15 @@ function durationMs(duration) {
 }
 function isoMs(text2) {
   const parts2 = iso.exec(text2)?.slice(1);
-  if (!parts2?.some((part2) => part2 !== void 0)) return void 0;
+  if (!parts2?.some((part) => part !== void 0)) return void 0;
   const sizes = [7 * day, day, hour, minute, second];
-  return Math.round(parts2.reduce((sum, part2, index) => sum + Number((part2 ?? "0").replace(",", ".")) * sizes[index], 0));
+  return Math.round(parts2.reduce((sum, part, index) => sum + Number((part ?? "0").replace(",", ".")) * sizes[index], 0));
 }
 function friendlyMs(text2) {
-  const part2 = /(\d+(?:\.\d+)?)\s*([a-z]+)[\s,]*/gy;
+  const part = /(\d+(?:\.\d+)?)\s*([a-z]+)[\s,]*/gy;
   let sum = 0;
-  for (let read = 0; read < text2.length; read = part2.lastIndex) {
-    const [, count, unit] = part2.exec(text2) ?? [];
+  for (let read = 0; read < text2.length; read = part.lastIndex) {
+    const [, count, unit] = part.exec(text2) ?? [];
     const size = units.find(([name]) => unit !== void 0 && name.test(unit))?.[1];
     if (size === void 0) return void 0;
     sum += Number(count) * size;
@@ -567,8 +567,8 @@ function shown(value) {
 }
 function literals(match) {
   if (typeof match !== "object" || Array.isArray(match)) throw invalid('match wants an object of dot paths and values, such as { "data.orderId": 7 }');
-  for (const [path2, value] of Object.entries(match)) {
-    if (value === void 0 || typeof value === "function") throw invalid(`match has no value at ${JSON.stringify(path2)}: it is ${typeof value}`);
+  for (const [path, value] of Object.entries(match)) {
+    if (value === void 0 || typeof value === "function") throw invalid(`match has no value at ${JSON.stringify(path)}: it is ${typeof value}`);
   }
   try {
     return JSON.parse(JSON.stringify(match));
@@ -815,19 +815,19 @@ function bounded(doing, attempt, signal, work) {
     });
   }
   const controller = new AbortController();
-  const given = { attempt, signal: controller.signal, over: void 0 };
+  const given2 = { attempt, signal: controller.signal, over: void 0 };
   const stop2 = () => controller.abort(signal().reason);
   if (signal().aborted) stop2();
   else signal().addEventListener("abort", stop2);
   let timer;
   const late = new Promise((_, reject) => {
     timer = setTimeout(() => {
-      given.over = new RiverrunError("TIMEOUT", `try ${attempt} of run(${JSON.stringify(name)}) took longer than ${timeoutMs} ms`);
-      controller.abort(given.over);
-      reject(given.over);
+      given2.over = new RiverrunError("TIMEOUT", `try ${attempt} of run(${JSON.stringify(name)}) took longer than ${timeoutMs} ms`);
+      controller.abort(given2.over);
+      reject(given2.over);
     }, timeoutMs);
   });
-  const running = (async () => work(given))();
+  const running = (async () => work(given2))();
   running.catch(() => {
   });
   return Promise.race([running, late]).finally(() => {
@@ -1277,15 +1277,15 @@ var LinkState = class {
     return this.#step.patch(op, name, (inRun2) => retrying(options2, () => attempt(inRun2 ? { inRun: true } : {})));
   }
   async #patchKey(key2, change2, more) {
-    const { value: before, version: version2 } = await this.#link.request("state.get", { key: key2 });
+    const { value: before, version: version3 } = await this.#link.request("state.get", { key: key2 });
     const value = await change2(before);
-    if (value !== void 0) await this.#link.request("state.set", { key: key2, value, ifVersion: version2, ...more });
+    if (value !== void 0) await this.#link.request("state.set", { key: key2, value, ifVersion: version3, ...more });
     return value;
   }
   async #patchAll(change2, more) {
-    const { state, version: version2 } = await this.#link.request("state.getAll", {});
+    const { state, version: version3 } = await this.#link.request("state.getAll", {});
     const values = await change2(state);
-    if (values !== void 0) await this.#link.request("state.setBatch", { values, ifVersion: version2, ...more });
+    if (values !== void 0) await this.#link.request("state.setBatch", { values, ifVersion: version3, ...more });
     return values;
   }
 };
@@ -1411,16 +1411,16 @@ var InvocationContext = class _InvocationContext {
   correlationId = () => this.#params.correlationId ?? this.#params.runId ?? this.#params.jobId ?? void 0;
   causationId = () => this.#params.causationId ?? void 0;
   emit = async (event, data) => {
-    const { type = void 0, kind = type, data: given = data } = typeof event === "string" ? { kind: event } : event ?? {};
+    const { type = void 0, kind = type, data: given2 = data } = typeof event === "string" ? { kind: event } : event ?? {};
     if (typeof kind !== "string" || !kind) throw new RiverrunError("BAD_EVENT", "emit needs the type of the event", { retriable: false });
-    const ask = async () => (await this.#link.request("emit", { type: kind, data: given })).id;
+    const ask = async () => (await this.#link.request("emit", { type: kind, data: given2 })).id;
     return await (this.execution ? this.execution.emit(kind, ask) : ask()) ?? "";
   };
   progress = (pct, detail) => {
     if (!Number.isFinite(pct)) throw new TypeError(`progress must be a number from 0 to 100, is ${pct}`);
     this.#link.notify("progress", { pct: Math.min(100, Math.max(0, pct)), detail });
   };
-  partial = (value, path2) => this.#link.notify("partial", { path: path2, value: value ?? null });
+  partial = (value, path) => this.#link.notify("partial", { path, value: value ?? null });
   run = async (name, fn, options2 = {}) => {
     const settings2 = runSettings(name, options2);
     if (this.execution) return this.execution.run(name, async (attempt) => json2(name, await fn(attempt)), settings2);
@@ -1445,7 +1445,7 @@ var InvocationContext = class _InvocationContext {
     return (await this.#enqueue([job2], ([one]) => ({ ...one })))[0];
   };
   start = (flow2, input, options2) => {
-    const ask = (given) => this.#link.request("start", { flow: flow2, input: input ?? {}, options: given });
+    const ask = (given2) => this.#link.request("start", { flow: flow2, input: input ?? {}, options: given2 });
     if (!this.execution) return ask(options2);
     const isNamed = options2?.idempotencyKey !== void 0 || options2?.runId !== void 0;
     return this.execution.recorded("start", flow2, (id) => ask(isNamed ? options2 : { ...options2, idempotencyKey: id }), { retry: false });
@@ -1471,7 +1471,7 @@ var InvocationContext = class _InvocationContext {
     return new _InvocationContext(linkOfJob(this.#link, job2.jobId ?? ""), { ...shared2, ...job2 }, this.#settings, this);
   }
   async #enqueue(jobs, params2) {
-    const ask = (given) => this.#link.request("enqueue", params2(given));
+    const ask = (given2) => this.#link.request("enqueue", params2(given2));
     const queues = [...new Set(jobs.map(({ queue }) => queue))].join(",");
     const recorded = this.execution?.recorded("enqueue", queues, (id) => ask(jobs.map((job2, index) => withId(job2, jobs.length > 1 ? `${id}/${index + 1}` : id))), { retry: false });
     return (await (recorded ?? ask(jobs))).jobs;
@@ -1599,7 +1599,7 @@ var Invocations = class {
   }
   execute(invocation, process2) {
     if (!process2.parse) return this.#call(invocation, process2, invocation.params);
-    const given = ({ params: params2, refused }) => {
+    const given2 = ({ params: params2, refused }) => {
       if (invocation.cancelledBefore) return this.fail(invocation, new CancelledError(invocation.cancelledBefore));
       invocation.refused = refused;
       if (params2.jobs?.length === 0) this.#answer(invocation, []);
@@ -1607,8 +1607,8 @@ var Invocations = class {
     };
     try {
       const parsed = parsedInputs(process2.parse, invocation.params);
-      if (parsed instanceof Promise) parsed.then(given).catch((error) => this.fail(invocation, error));
-      else given(parsed);
+      if (parsed instanceof Promise) parsed.then(given2).catch((error) => this.fail(invocation, error));
+      else given2(parsed);
     } catch (error) {
       this.fail(invocation, error);
     }
@@ -1854,20 +1854,20 @@ async function zod3(schema, place, isInput) {
   throw invalid2(place.file, place.path, "is a schema of zod 3, which needs a package to become JSON Schema (npm i zod-to-json-schema), or zod 4");
 }
 async function importFrom(file, name) {
-  let path2;
+  let path;
   try {
-    path2 = createRequire(file).resolve(name);
+    path = createRequire(file).resolve(name);
   } catch {
     return void 0;
   }
-  const module = await import(pathToFileURL(path2).href);
+  const module = await import(pathToFileURL(path).href);
   return isObject(module.default) ? { ...module.default, ...module } : module;
 }
 function plain2(value) {
   return JSON.parse(JSON.stringify(value));
 }
-function invalid2(file, path2, problem) {
-  return new RiverrunError("MODULE_CONFIG", `${path2} in ${file} ${problem}`, { retriable: false, details: { path: path2 } });
+function invalid2(file, path, problem) {
+  return new RiverrunError("MODULE_CONFIG", `${path} in ${file} ${problem}`, { retriable: false, details: { path } });
 }
 
 // src/runner/missing.ts
@@ -2001,12 +2001,12 @@ async function processesIn(exports, file) {
   return processes;
 }
 function moduleConfig(exports, file) {
-  const given = exports.config ?? {};
-  if (!isObject(given)) {
-    const what = Array.isArray(given) ? "a list" : `a ${typeof given}`;
+  const given2 = exports.config ?? {};
+  if (!isObject(given2)) {
+    const what = Array.isArray(given2) ? "a list" : `a ${typeof given2}`;
     throw new RiverrunError("MODULE_CONFIG", `config in ${file} must be an object, and is ${what}`, { retriable: false, details: { path: "config" } });
   }
-  const config = given;
+  const config = given2;
   return typeof exports.queue === "string" ? { ...config, queue: exports.queue } : config;
 }
 function logSettings(config) {
@@ -2053,7 +2053,7 @@ ${own}`;
 }
 var runnerFolder = new URL(".", import.meta.url);
 function isForeign(line) {
-  return /^\s+at /.test(line) && ["node:", runnerFolder.href, fileURLToPath2(runnerFolder)].some((part2) => line.includes(part2));
+  return /^\s+at /.test(line) && ["node:", runnerFolder.href, fileURLToPath2(runnerFolder)].some((part) => line.includes(part));
 }
 function withoutStack(error) {
   error.stack = void 0;
@@ -2187,13 +2187,248 @@ __export(index_exports, {
   defineStep: () => defineStep,
   emptyRun: () => emptyRun,
   emptyTrigger: () => emptyTrigger,
-  followRun: () => followRun,
+  followRun: () => followRun2,
   isFinal: () => isFinal,
   reduceEvents: () => reduceEvents,
   reduceRun: () => reduceRun,
   reduceState: () => reduceState,
   reduceTrigger: () => reduceTrigger,
   version: () => version
+});
+
+// src/api/operations.ts
+var getAwaitStats = (options2) => options2.client.get({ url: "/api/awaits", ...options2 });
+var emitEvent = (options2) => options2.client.post({
+  url: "/api/events",
+  ...options2,
+  headers: {
+    "Content-Type": "application/json",
+    ...options2.headers
+  }
+});
+var getUnheard = (options2) => options2.client.get({ url: "/api/events/unheard", ...options2 });
+var streamEvents = (options2) => options2.client.get({ url: "/api/events/{stream}", ...options2 });
+var followNamed = (options2) => options2.client.sse.get({ url: "/api/events/{stream}/tail", ...options2 });
+var appendEvents = (options2) => options2.client.post({
+  url: "/api/events/{type}/{id}",
+  ...options2,
+  headers: {
+    "Content-Type": "application/json",
+    ...options2.headers
+  }
+});
+var followStream = (options2) => options2.client.sse.get({ url: "/api/events/{type}/{id}/stream", ...options2 });
+var listFlows = (options2) => options2.client.get({ url: "/api/flows", ...options2 });
+var registerFlow = (options2) => options2.client.post({
+  url: "/api/flows",
+  ...options2,
+  headers: {
+    "Content-Type": "application/json",
+    ...options2.headers
+  }
+});
+var validateFlow = (options2) => options2.client.post({
+  url: "/api/flows/validate",
+  ...options2,
+  headers: {
+    "Content-Type": "application/json",
+    ...options2.headers
+  }
+});
+var getFlow = (options2) => options2.client.get({ url: "/api/flows/{id}", ...options2 });
+var flowDiagram = (options2) => options2.client.get({ url: "/api/flows/{id}/diagram", ...options2 });
+var startRun = (options2) => options2.client.post({
+  url: "/api/flows/{id}/start",
+  ...options2,
+  headers: {
+    "Content-Type": "application/json",
+    ...options2.headers
+  }
+});
+var flowVersions = (options2) => options2.client.get({ url: "/api/flows/{id}/versions", ...options2 });
+var listJobs = (options2) => options2.client.get({ url: "/api/jobs", ...options2 });
+var removeJob = (options2) => options2.client.delete({ url: "/api/jobs/{id}", ...options2 });
+var getJob = (options2) => options2.client.get({ url: "/api/jobs/{id}", ...options2 });
+var changeJob = (options2) => options2.client.patch({
+  url: "/api/jobs/{id}",
+  ...options2,
+  headers: {
+    "Content-Type": "application/json",
+    ...options2.headers
+  }
+});
+var cancelJob = (options2) => options2.client.post({
+  url: "/api/jobs/{id}/cancel",
+  ...options2,
+  headers: {
+    "Content-Type": "application/json",
+    ...options2.headers
+  }
+});
+var promoteJob = (options2) => options2.client.post({ url: "/api/jobs/{id}/promote", ...options2 });
+var retryJob = (options2) => options2.client.post({ url: "/api/jobs/{id}/retry", ...options2 });
+var listProcesses = (options2) => options2.client.get({ url: "/api/processes", ...options2 });
+var listQueues = (options2) => options2.client.get({ url: "/api/queues", ...options2 });
+var getQueue = (options2) => options2.client.get({ url: "/api/queues/{name}", ...options2 });
+var cleanQueue = (options2) => options2.client.post({
+  url: "/api/queues/{name}/clean",
+  ...options2,
+  headers: {
+    "Content-Type": "application/json",
+    ...options2.headers
+  }
+});
+var clearQueue = (options2) => options2.client.post({
+  url: "/api/queues/{name}/clear",
+  ...options2,
+  headers: {
+    "Content-Type": "application/json",
+    ...options2.headers
+  }
+});
+var deadLetters = (options2) => options2.client.get({ url: "/api/queues/{name}/dlq", ...options2 });
+var purge = (options2) => options2.client.post({
+  url: "/api/queues/{name}/dlq/purge",
+  ...options2,
+  headers: {
+    "Content-Type": "application/json",
+    ...options2.headers
+  }
+});
+var redrive = (options2) => options2.client.post({
+  url: "/api/queues/{name}/dlq/redrive",
+  ...options2,
+  headers: {
+    "Content-Type": "application/json",
+    ...options2.headers
+  }
+});
+var queueJobs = (options2) => options2.client.get({ url: "/api/queues/{name}/jobs", ...options2 });
+var addJobs = (options2) => options2.client.post({
+  url: "/api/queues/{name}/jobs",
+  ...options2,
+  headers: {
+    "Content-Type": "application/json",
+    ...options2.headers
+  }
+});
+var pauseQueue = (options2) => options2.client.post({ url: "/api/queues/{name}/pause", ...options2 });
+var resumeQueue = (options2) => options2.client.post({ url: "/api/queues/{name}/resume", ...options2 });
+var execute = (options2) => options2.client.post({
+  url: "/api/runner/execute",
+  ...options2,
+  headers: {
+    "Content-Type": "application/json",
+    ...options2.headers
+  }
+});
+var listRuns = (options2) => options2.client.get({ url: "/api/runs", ...options2 });
+var deleteRun = (options2) => options2.client.delete({ url: "/api/runs/{id}", ...options2 });
+var getRun = (options2) => options2.client.get({ url: "/api/runs/{id}", ...options2 });
+var cancelRun = (options2) => options2.client.post({
+  url: "/api/runs/{id}/cancel",
+  ...options2,
+  headers: {
+    "Content-Type": "application/json",
+    ...options2.headers
+  }
+});
+var runChildren = (options2) => options2.client.get({ url: "/api/runs/{id}/children", ...options2 });
+var runEvents = (options2) => options2.client.get({ url: "/api/runs/{id}/events", ...options2 });
+var forkRun = (options2) => options2.client.post({
+  url: "/api/runs/{id}/fork",
+  ...options2,
+  headers: {
+    "Content-Type": "application/json",
+    ...options2.headers
+  }
+});
+var runHistory = (options2) => options2.client.get({ url: "/api/runs/{id}/history", ...options2 });
+var pauseRun = (options2) => options2.client.post({
+  url: "/api/runs/{id}/pause",
+  ...options2,
+  headers: {
+    "Content-Type": "application/json",
+    ...options2.headers
+  }
+});
+var rerunRun = (options2) => options2.client.post({
+  url: "/api/runs/{id}/rerun",
+  ...options2,
+  headers: {
+    "Content-Type": "application/json",
+    ...options2.headers
+  }
+});
+var resumeRun = (options2) => options2.client.post({
+  url: "/api/runs/{id}/resume",
+  ...options2,
+  headers: {
+    "Content-Type": "application/json",
+    ...options2.headers
+  }
+});
+var runState = (options2) => options2.client.get({ url: "/api/runs/{id}/state", ...options2 });
+var followRun = (options2) => options2.client.sse.get({ url: "/api/runs/{id}/stream", ...options2 });
+var runWhy = (options2) => options2.client.get({ url: "/api/runs/{id}/why", ...options2 });
+var listSchedules = (options2) => options2.client.get({ url: "/api/schedules", ...options2 });
+var backfillSchedule = (options2) => options2.client.post({
+  url: "/api/schedules/{id}/backfill",
+  ...options2,
+  headers: {
+    "Content-Type": "application/json",
+    ...options2.headers
+  }
+});
+var getStory = (options2) => options2.client.get({ url: "/api/stories/{correlationId}", ...options2 });
+var listTriggers = (options2) => options2.client.get({ url: "/api/triggers", ...options2 });
+var createTrigger = (options2) => options2.client.post({
+  url: "/api/triggers",
+  ...options2,
+  headers: {
+    "Content-Type": "application/json",
+    ...options2.headers
+  }
+});
+var removeTrigger = (options2) => options2.client.delete({ url: "/api/triggers/{id}", ...options2 });
+var getTrigger = (options2) => options2.client.get({ url: "/api/triggers/{id}", ...options2 });
+var changeTrigger = (options2) => options2.client.patch({
+  url: "/api/triggers/{id}",
+  ...options2,
+  headers: {
+    "Content-Type": "application/json",
+    ...options2.headers
+  }
+});
+var openDoor = (options2) => options2.client.post({
+  url: "/api/triggers/{id}",
+  ...options2,
+  headers: {
+    "Content-Type": "application/json",
+    ...options2.headers
+  }
+});
+var disableTrigger = (options2) => options2.client.post({ url: "/api/triggers/{id}/disable", ...options2 });
+var enableTrigger = (options2) => options2.client.post({ url: "/api/triggers/{id}/enable", ...options2 });
+var fireTrigger = (options2) => options2.client.post({
+  url: "/api/triggers/{id}/fire",
+  ...options2,
+  headers: {
+    "Content-Type": "application/json",
+    ...options2.headers
+  }
+});
+var triggerHistory = (options2) => options2.client.get({ url: "/api/triggers/{id}/history", ...options2 });
+var triggerStats = (options2) => options2.client.get({ url: "/api/triggers/{id}/stats", ...options2 });
+var version2 = (options2) => options2.client.get({ url: "/api/version", ...options2 });
+var listWorkers = (options2) => options2.client.get({ url: "/api/workers", ...options2 });
+var drainWorker = (options2) => options2.client.post({
+  url: "/api/workers/{id}/drain",
+  ...options2,
+  headers: {
+    "Content-Type": "application/json",
+    ...options2.headers
+  }
 });
 
 // src/events.ts
@@ -2210,20 +2445,20 @@ function isFinal(event) {
 }
 
 // src/live/path.ts
-function getAt(value, path2) {
+function getAt(value, path) {
   let at = value;
-  for (const part2 of path2.split(".")) {
-    if (Array.isArray(at)) at = at[Number(part2)];
-    else if (isObject(at) && Object.hasOwn(at, part2)) at = at[part2];
+  for (const part of path.split(".")) {
+    if (Array.isArray(at)) at = at[Number(part)];
+    else if (isObject(at) && Object.hasOwn(at, part)) at = at[part];
     else return void 0;
   }
   return at;
 }
-function setAt(state, path2, value) {
-  return put(state, path2.split("."), value);
+function setAt(state, path, value) {
+  return put(state, path.split("."), value);
 }
-function deleteAt(state, path2) {
-  return remove(state, path2.split("."));
+function deleteAt(state, path) {
+  return remove(state, path.split("."));
 }
 function put(parent, [key2, ...rest], value) {
   if (key2 === void 0) return value;
@@ -2369,7 +2604,7 @@ function reduceEvents(events, from = emptyRun()) {
   for (const event of events) run = reduceRun(run, event);
   return run;
 }
-async function* followRun(events, from = emptyRun()) {
+async function* followRun2(events, from = emptyRun()) {
   let run = from;
   for await (const event of events) {
     run = reduceRun(run, event);
@@ -2474,11 +2709,11 @@ function isLater(id, than) {
 var TookTooLong = class extends Error {
 };
 function overFetch(base, fetch) {
-  return async ({ method, path: path2, headers, body, signal, timeoutMs }) => {
+  return async ({ method, path, headers, body, signal, timeoutMs }) => {
     const limit2 = AbortSignal.timeout(timeoutMs);
     const either = signal ? AbortSignal.any([signal, limit2]) : limit2;
     try {
-      const response = await fetch(base + path2, { method, headers, signal: either, ...body !== void 0 && { body } });
+      const response = await fetch(base + path, { method, headers, signal: either, ...body !== void 0 && { body } });
       return { status: response.status, statusText: response.statusText, text: await response.text() };
     } catch (cause) {
       if (signal?.aborted) throw signal.reason;
@@ -2497,9 +2732,9 @@ function overNode(base) {
   agents.set(protocol, agent);
   const server = { agent, hostname: hostname2.replace(/^\[|\]$/g, ""), ...port && { port } };
   const prefix = pathname.replace(/\/+$/, "");
-  return ({ method, path: path2, headers, body, signal, timeoutMs }) => new Promise((resolve2, reject) => {
+  return ({ method, path, headers, body, signal, timeoutMs }) => new Promise((resolve2, reject) => {
     if (signal?.aborted) return reject(signal.reason);
-    const request = http.request({ ...server, method, path: prefix + path2, headers });
+    const request = http.request({ ...server, method, path: prefix + path, headers });
     const timer = setTimeout(() => fail(new TookTooLong()), timeoutMs);
     const stop2 = signal && (() => fail(signal.reason));
     const finish = () => {
@@ -2541,12 +2776,26 @@ var HttpError = class extends RiverrunError {
     this.status = status;
   }
 };
+function given(options2) {
+  return { ...options2 };
+}
+var JsonText = class {
+  constructor(text2) {
+    this.text = text2;
+  }
+};
 var Http = class {
   #base;
   #headers;
   #fetch;
   #transport;
   #timeoutMs;
+  get = this.#sender("GET");
+  post = this.#sender("POST");
+  put = this.#sender("PUT");
+  patch = this.#sender("PATCH");
+  delete = this.#sender("DELETE");
+  sse = { get: this.#opener("GET"), post: this.#opener("POST") };
   constructor({ url = "http://127.0.0.1:4600", token, headers, timeoutMs = 3e4, ...rest }) {
     this.#base = String(url).replace(/\/+$/, "");
     this.#headers = { ...token && { authorization: `Bearer ${token}` }, ...headers };
@@ -2554,33 +2803,24 @@ var Http = class {
     this.#transport = (rest.fetch ? void 0 : overNode(this.#base)) ?? overFetch(this.#base, this.#fetch);
     this.#timeoutMs = timeoutMs;
   }
-  get(path2, options2) {
-    return this.#json("GET", path2, void 0, options2);
+  #sender(method) {
+    return (request) => this.#send(method, request);
   }
-  post(path2, body, options2) {
-    return this.postText(path2, JSON.stringify(body ?? {}), options2);
+  #opener(method) {
+    return (request) => this.#open(method, request);
   }
-  /** A body that is JSON already. */
-  postText(path2, json4, options2) {
-    return this.#json("POST", path2, json4, options2);
-  }
-  patch(path2, body) {
-    return this.#json("PATCH", path2, JSON.stringify(body));
-  }
-  delete(path2) {
-    return this.#json("DELETE", path2);
-  }
-  /** An answer whose body is read as it comes: no time limit. */
-  async open(method, path2, { query, body, headers, signal } = {}) {
+  async #open(method, request) {
+    const { signal } = request;
+    const body = bodyText(method, request.body);
     const init = {
       method,
-      headers: this.#headersFor(body !== void 0, headers),
-      ...body !== void 0 && { body: JSON.stringify(body) },
+      headers: this.#headersFor(body, { accept: "text/event-stream", ...request.headers }),
+      ...body !== void 0 && { body },
       ...signal && { signal }
     };
     let response;
     try {
-      response = await this.#fetch(`${this.#base}${path2}${queryText(query)}`, init);
+      response = await this.#fetch(`${this.#base}${pathOf(request)}${queryText(request.query)}`, init);
     } catch (cause) {
       if (signal?.aborted) throw signal.reason;
       throw this.#unreachable(cause);
@@ -2589,32 +2829,48 @@ var Http = class {
     if (!response.ok) throw failure({ status, statusText, text: await response.text().catch(() => "") });
     return response;
   }
-  async #json(method, path2, body, { query, headers, signal, timeoutMs = this.#timeoutMs } = {}) {
+  async #send(method, request) {
+    const { signal, timeoutMs = this.#timeoutMs } = request;
+    const path = pathOf(request);
+    const body = bodyText(method, request.body);
     let answer2;
     try {
       answer2 = await this.#transport({
         method,
-        path: path2 + queryText(query),
-        headers: this.#headersFor(body !== void 0, headers),
+        path: path + queryText(request.query),
+        headers: this.#headersFor(body, request.headers),
         body,
         signal,
         timeoutMs
       });
     } catch (cause) {
       if (signal?.aborted) throw cause;
-      if (cause instanceof TookTooLong) throw new RiverrunError("REQUEST_TIMEOUT", `${method} ${path2} took longer than ${timeoutMs} ms`, { cause });
+      if (cause instanceof TookTooLong) throw new RiverrunError("REQUEST_TIMEOUT", `${method} ${path} took longer than ${timeoutMs} ms`, { cause });
       throw this.#unreachable(cause);
     }
     if (answer2.status < 200 || answer2.status > 299) throw failure(answer2);
     return answer2.text ? JSON.parse(answer2.text) : void 0;
   }
-  #headersFor(hasBody, more) {
-    return { ...this.#headers, ...hasBody && { "content-type": "application/json" }, ...more };
+  /** The names of headers that generated functions give are not all in lower case. */
+  #headersFor(body, more) {
+    const headers = { ...this.#headers };
+    for (const [name, value] of Object.entries(more ?? {})) if (value !== void 0) headers[name.toLowerCase()] = String(value);
+    if (body !== void 0) headers["content-type"] = "application/json";
+    return headers;
   }
   #unreachable(cause) {
     return new RiverrunError("UNREACHABLE", `${this.#base} cannot be reached: ${reason(cause)}`, { cause });
   }
 };
+function pathOf({ url, path }) {
+  const values = path ?? {};
+  return url.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(values[name])));
+}
+function bodyText(method, body) {
+  if (body instanceof JsonText) return body.text;
+  if (body !== void 0) return JSON.stringify(body);
+  return method === "POST" ? "{}" : void 0;
+}
 function failure({ status, statusText, text: text2 }) {
   let body;
   try {
@@ -2640,38 +2896,33 @@ function queryText(query) {
   return params2.size ? `?${params2}` : "";
 }
 
-// src/client/path.ts
-function part(text2) {
-  return encodeURIComponent(text2);
-}
-
 // src/client/flows.ts
 var FlowsApi = class {
-  #http;
-  constructor(http) {
-    this.#http = http;
+  #client;
+  constructor(client) {
+    this.#client = client;
   }
   /** The newest version of every flow. */
   async list() {
-    return (await this.#http.get("/api/flows")).items;
+    return (await listFlows({ client: this.#client })).items;
   }
   get(id, query) {
-    return this.#http.get(`/api/flows/${part(id)}`, { query: { ...query } });
+    return getFlow({ client: this.#client, path: { id }, query: given(query) });
   }
   /** The newest first. */
   async versions(id) {
-    return (await this.#http.get(`/api/flows/${part(id)}/versions`)).items;
+    return (await flowVersions({ client: this.#client, path: { id } })).items;
   }
   /** A definition is kept for ever under its id and version; the same again changes nothing. */
   register(definition2) {
-    return this.#http.post("/api/flows", definition2);
+    return registerFlow({ client: this.#client, body: definition2 });
   }
   /** What is wrong with a definition, if anything. Nothing is registered. */
   validate(definition2) {
-    return this.#http.post("/api/flows/validate", definition2);
+    return validateFlow({ client: this.#client, body: definition2 });
   }
   diagram(id, query) {
-    return this.#http.get(`/api/flows/${part(id)}/diagram`, { query: { ...query } });
+    return flowDiagram({ client: this.#client, path: { id }, query: given(query) });
   }
 };
 
@@ -2687,11 +2938,12 @@ var Gather = class {
     this.#send = send;
   }
   /** The job's text is made by the caller: what it changes afterwards is not in it. */
-  add(path2, json4) {
-    let line = this.#lines.get(path2);
+  add(queue, create, json4) {
+    const name = `${create} ${queue}`;
+    let line = this.#lines.get(name);
     if (!line) {
-      line = new Line((json5) => this.#send(path2, json5), () => this.#lines.delete(path2));
-      this.#lines.set(path2, line);
+      line = new Line((json5) => this.#send(queue, create, json5), () => this.#lines.delete(name));
+      this.#lines.set(name, line);
     }
     return line.add(json4);
   }
@@ -2817,10 +3069,11 @@ var Block = class {
 
 // src/client/subscribe.ts
 var longestWaitMs = 3e4;
-function onKind(http, kinds, options2 = {}) {
-  return subscribe(http, "/api/events", options2, { type: kinds });
+function onKind(client, kinds, options2 = {}) {
+  const open = ({ query, ...to }) => client.sse.get({ ...to, url: "/api/events", query: { type: kinds, ...query } });
+  return subscribe(open, options2);
 }
-async function* subscribe(http, path2, options2 = {}, more = {}) {
+async function* subscribe(open, options2 = {}) {
   const { from, follow, signal } = options2;
   const types = options2.types && [...options2.types, ...follow === "until-end" ? finalTypes : []];
   let lastId;
@@ -2831,9 +3084,9 @@ async function* subscribe(http, path2, options2 = {}, more = {}) {
     let hasEnded = false;
     let reason2;
     try {
-      const connection = connect(http, path2, {
+      const connection = connect(open, {
         ...options2,
-        query: { ...more, from: lastId === void 0 ? from : void 0, ...types && { type: types }, follow },
+        query: given({ from: lastId === void 0 ? from : void 0, ...types && { type: types }, follow }),
         lastId,
         onRetry: (ms) => retryMs = ms,
         onId: (id) => lastId = id
@@ -2856,17 +3109,13 @@ async function* subscribe(http, path2, options2 = {}, more = {}) {
     options2.onReconnect?.(reason2);
   }
 }
-function connect(http, path2, { query, lastId, onRetry, onId, signal, onMissed, idleMs: idleMs2 = 6e4 }) {
+function connect(open, { query, lastId, onRetry, onId, signal, onMissed, idleMs: idleMs2 = 6e4 }) {
   return {
     wasEmpty: true,
     async *[Symbol.asyncIterator]() {
       const idle = new Idle(idleMs2, signal);
       try {
-        const response = await http.open("GET", path2, {
-          query,
-          headers: { accept: "text/event-stream", ...lastId && { "last-event-id": lastId } },
-          signal: idle.signal
-        });
+        const response = await open({ query, headers: { ...lastId && { "last-event-id": lastId } }, signal: idle.signal });
         const onBytes = () => {
           this.wasEmpty = false;
           idle.restart();
@@ -2936,76 +3185,73 @@ function wait(ms, signal) {
 
 // src/client/triggers.ts
 var TriggersApi = class {
-  #http;
-  constructor(http) {
-    this.#http = http;
+  #client;
+  constructor(client) {
+    this.#client = client;
   }
   list(query) {
-    return this.#http.get("/api/triggers", { query: { ...query } });
+    return listTriggers({ client: this.#client, query: given(query) });
   }
   get(id) {
-    return this.#http.get(path(id));
+    return getTrigger({ client: this.#client, path: { id } });
   }
   create(trigger) {
-    return this.#http.post("/api/triggers", trigger);
+    return createTrigger({ client: this.#client, body: trigger });
   }
   update(id, changes) {
-    return this.#http.patch(path(id), changes);
+    return changeTrigger({ client: this.#client, path: { id }, body: given(changes) });
   }
   /** The runs that it started go on. */
   async remove(id) {
-    await this.#http.delete(path(id));
+    await removeTrigger({ client: this.#client, path: { id } });
   }
   enable(id) {
-    return this.#http.post(path(id, "enable"));
+    return enableTrigger({ client: this.#client, path: { id } });
   }
   disable(id) {
-    return this.#http.post(path(id, "disable"));
+    return disableTrigger({ client: this.#client, path: { id } });
   }
   /** Starts a run of its flow with this input, whatever the trigger's type is. */
   fire(id, input, options2) {
-    return this.#http.post(path(id, "fire"), { input, ...options2 });
+    return fireTrigger({ client: this.#client, path: { id }, body: given({ input, ...options2 }) });
   }
   /** What became of it, the latest first. */
   history(id, query) {
-    return this.#http.get(path(id, "history"), { query: { ...query } });
+    return triggerHistory({ client: this.#client, path: { id }, query: given(query) });
   }
   stats(id) {
-    return this.#http.get(path(id, "stats"));
+    return triggerStats({ client: this.#client, path: { id } });
   }
 };
 var SchedulesApi = class {
-  #http;
-  constructor(http) {
-    this.#http = http;
+  #client;
+  constructor(client) {
+    this.#client = client;
   }
   list(query) {
-    return this.#http.get("/api/schedules", { query: { ...query } });
+    return listSchedules({ client: this.#client, query: given(query) });
   }
   /**
    * Starts a run for each due time from `from` up to, not including, `to` for which there is none.
    * With `forgotten` also for those of so long ago that a run which there was may be deleted.
    */
   backfill(id, range) {
-    return this.#http.post(`/api/schedules/${part(id)}/backfill`, range);
+    return backfillSchedule({ client: this.#client, path: { id }, body: given(range) });
   }
 };
-function path(id, action) {
-  return `/api/triggers/${part(id)}${action ? `/${action}` : ""}`;
-}
 
 // src/client/workers.ts
 var WorkersApi = class {
-  #http;
-  constructor(http) {
-    this.#http = http;
+  #client;
+  constructor(client) {
+    this.#client = client;
   }
   async list() {
-    return (await this.#http.get("/api/workers")).items;
+    return (await listWorkers({ client: this.#client })).items;
   }
   /** Gives it no more work, and lets it go when what it runs has ended or `graceMs` are over. */
   drain(id, options2) {
-    return this.#http.post(`/api/workers/${id}/drain`, options2);
+    return drainWorker({ client: this.#client, path: { id }, body: given(options2) });
   }
 };
 
@@ -3016,61 +3262,65 @@ var Riverrun = class {
   triggers;
   schedules;
   workers;
-  #http;
+  /** The `client` of the functions of `riverrun/api`. */
+  api;
   #gather;
   constructor(options2 = {}) {
-    this.#http = new Http(options2);
-    this.#gather = new Gather((path2, json4) => this.#http.postText(path2, json4));
-    this.flows = new FlowsApi(this.#http);
-    this.triggers = new TriggersApi(this.#http);
-    this.schedules = new SchedulesApi(this.#http);
-    this.workers = new WorkersApi(this.#http);
+    this.api = new Http(options2);
+    this.#gather = new Gather((queue, create, json4) => this.#add(queue, new JsonText(json4), create));
+    this.flows = new FlowsApi(this.api);
+    this.triggers = new TriggersApi(this.api);
+    this.schedules = new SchedulesApi(this.api);
+    this.workers = new WorkersApi(this.api);
   }
   /** When this is answered the job is on disk. Calls that are made side by side share requests. */
   async enqueue(queue, data, options2) {
     const { name, create, ...rest } = options2 ?? {};
     const job2 = { name, data: data ?? null, ...Object.keys(rest).length && { options: rest } };
-    return this.#gather.add(`/api/queues/${part(queue)}/jobs${create ? "?create=true" : ""}`, JSON.stringify(job2));
+    return this.#gather.add(queue, create === true, JSON.stringify(job2));
   }
   /** All of them or none. */
   async enqueueMany(queue, jobs, options2) {
     if (!jobs.length) return [];
-    const added = this.#http.post(`/api/queues/${part(queue)}/jobs`, { jobs }, { query: { ...options2 } });
-    return (await added).jobs;
+    return (await this.#add(queue, { jobs }, options2?.create)).jobs;
+  }
+  #add(queue, body, create) {
+    const query = create ? { create } : {};
+    return addJobs({ client: this.api, path: { name: queue }, query, body });
   }
   job(jobId) {
-    return this.#http.get(`/api/jobs/${part(jobId)}`);
+    return getJob({ client: this.api, path: { id: jobId } });
   }
   /** A page may hold fewer jobs than `limit`, even none, although more follow: `nextCursor` says so. */
   jobs(queue, query) {
-    return this.#http.get(`/api/queues/${part(queue)}/jobs`, { query: { ...query } });
+    return queueJobs({ client: this.api, path: { name: queue }, query: given(query) });
   }
   /** Jobs of all queues, one queue after the other, or of `queue`. */
   findJobs(query = {}) {
-    return this.#http.get("/api/jobs", { query: { queue: "*", ...query } });
+    return listJobs({ client: this.api, query: given({ queue: "*", ...query }) });
   }
   /** The jobs that drive runs which have not ended; `stalled`: that were to move longer than a lease ago. */
   runJobs(query) {
-    return this.#http.get("/api/jobs", { query: { ...query, stalled: query?.stalled ?? false } });
+    return listJobs({ client: this.api, query: given({ ...query, stalled: query?.stalled ?? false }) });
   }
   /** Lets a job that has ended wait again, from its first attempt on. */
   retryJob(jobId) {
-    return this.#http.post(`/api/jobs/${part(jobId)}/retry`);
+    return retryJob({ client: this.api, path: { id: jobId } });
   }
   cancelJob(jobId, reason2) {
-    return this.#http.post(`/api/jobs/${part(jobId)}/cancel`, { reason: reason2 });
+    return cancelJob({ client: this.api, path: { id: jobId }, body: given({ reason: reason2 }) });
   }
   /** Lets a delayed job begin now. */
   promoteJob(jobId) {
-    return this.#http.post(`/api/jobs/${part(jobId)}/promote`);
+    return promoteJob({ client: this.api, path: { id: jobId } });
   }
   /** Changes a job that has not begun. */
   updateJob(jobId, changes) {
-    return this.#http.patch(`/api/jobs/${part(jobId)}`, changes);
+    return changeJob({ client: this.api, path: { id: jobId }, body: changes });
   }
   /** Removes a job that does not run. */
   removeJob(jobId) {
-    return this.#http.delete(`/api/jobs/${part(jobId)}`);
+    return removeJob({ client: this.api, path: { id: jobId } });
   }
   /** Waits until a job has ended, however it ends, over reconnects and restarts of the server. */
   async waitJob(jobId, options2 = {}) {
@@ -3083,27 +3333,27 @@ var Riverrun = class {
   }
   /** What becomes of a job and what its handler says, as it happens. */
   followJob(jobId, options2) {
-    return subscribe(this.#http, `/api/events/job/${part(jobId)}/stream`, options2);
+    return subscribe((to) => followStream({ ...to, client: this.api, path: { type: "job", id: jobId } }), options2);
   }
   /** What happens to the jobs of a queue from now on. Nothing of it is stored: see `onMissed`. */
   followQueue(queue, options2) {
-    return subscribe(this.#http, `/api/events/queue/${part(queue)}/stream`, options2);
+    return subscribe((to) => followStream({ ...to, client: this.api, path: { type: "queue", id: queue } }), options2);
   }
   async queues() {
-    return (await this.#http.get("/api/queues")).items;
+    return (await listQueues({ client: this.api })).items;
   }
   queue(name) {
-    return this.#http.get(`/api/queues/${part(name)}`);
+    return getQueue({ client: this.api, path: { name } });
   }
   pauseQueue(name) {
-    return this.#http.post(`/api/queues/${part(name)}/pause`);
+    return pauseQueue({ client: this.api, path: { name } });
   }
   resumeQueue(name) {
-    return this.#http.post(`/api/queues/${part(name)}/resume`);
+    return resumeQueue({ client: this.api, path: { name } });
   }
   /** Removes waiting jobs; with `delayed` also jobs that wait for their time. */
   clearQueue(name, options2) {
-    return this.#http.post(`/api/queues/${part(name)}/clear`, options2);
+    return clearQueue({ client: this.api, path: { name }, body: given(options2) });
   }
   /** The older name of `clearQueue`. */
   drainQueue(name, options2) {
@@ -3111,36 +3361,36 @@ var Riverrun = class {
   }
   /** Removes jobs that have ended. */
   cleanQueue(name, options2) {
-    return this.#http.post(`/api/queues/${part(name)}/clean`, options2);
+    return cleanQueue({ client: this.api, path: { name }, body: given(options2) });
   }
   /** Jobs that have failed for good, newest first; those that `filter` names. */
   deadLetters(queue, { filter: filter2, ...page } = {}) {
-    return this.#http.get(`/api/queues/${part(queue)}/dlq`, { query: { ...page, ...filter2 } });
+    return deadLetters({ client: this.api, path: { name: queue }, query: given({ ...page, ...filter2 }) });
   }
   /**
    * Lets dead letters wait again, from their first attempt on: those that had failed by now, each
    * once. What takes longer than a few seconds goes on in the background: `goesOn` is then true.
    */
   redrive(queue, options2) {
-    return this.#http.post(`/api/queues/${part(queue)}/dlq/redrive`, options2);
+    return redrive({ client: this.api, path: { name: queue }, body: given(options2) });
   }
   purgeDeadLetters(queue, options2) {
-    return this.#http.post(`/api/queues/${part(queue)}/dlq/purge`, options2);
+    return purge({ client: this.api, path: { name: queue }, body: given(options2) });
   }
   /** Runs a process at once and gives back its value. Its error is thrown, with its code. */
   async call(process2, input, { signal, ...options2 } = {}) {
     const { timeoutMs } = options2;
     const body = { process: process2, input: input ?? null, ...options2 };
     const patienceMs2 = timeoutMs === void 0 ? void 0 : timeoutMs + 1e4;
-    return (await this.#http.post("/api/runner/execute", body, { signal, timeoutMs: patienceMs2 })).value;
+    return (await execute({ client: this.api, body, signal, ...patienceMs2 !== void 0 && { timeoutMs: patienceMs2 } })).value;
   }
   /** The same, with everything that the process says on its way. Leaving the loop early cancels the call. */
   async *frames(process2, input, { signal, ...options2 } = {}) {
     const abort = new AbortController();
     try {
-      const response = await this.#http.open("POST", "/api/runner/execute", {
+      const response = await this.api.sse.post({
+        url: "/api/runner/execute",
         body: { process: process2, input: input ?? null, ...options2 },
-        headers: { accept: "text/event-stream" },
         signal: signal ? AbortSignal.any([signal, abort.signal]) : abort.signal
       });
       for await (const { event, data } of readEvents(response.body)) {
@@ -3164,80 +3414,80 @@ var Riverrun = class {
   }
   /** Starts a run of a flow. When this is answered the run is on disk. */
   start(flow2, input, options2) {
-    return this.#http.post(`/api/flows/${part(flow2)}/start`, { input, ...options2 });
+    return startRun({ client: this.api, path: { id: flow2 }, body: given({ input, ...options2 }) });
   }
   /** Starts a run and waits until it has ended, however it ends. */
   async startAndWait(flow2, input, { timeoutMs, signal, ...options2 } = {}) {
     const startedMs = Date.now();
     const wait2 = Math.min(timeoutMs ?? longestWaitMs2, longestWaitMs2);
-    const path2 = `/api/flows/${part(flow2)}/start`;
-    const run = await this.#http.post(path2, { input, ...options2 }, { query: { wait: wait2 }, signal });
+    const started2 = startRun({ client: this.api, path: { id: flow2 }, query: { wait: wait2 }, body: given({ input, ...options2 }), signal });
+    const run = await started2;
     if (run.endedAt !== void 0) return run;
     const leftMs = timeoutMs === void 0 ? void 0 : Math.max(0, startedMs + timeoutMs - Date.now());
     return this.wait(run.runId, { ...leftMs !== void 0 && { timeoutMs: leftMs }, ...signal && { signal } });
   }
   run(runId) {
-    return this.#http.get(`/api/runs/${part(runId)}`);
+    return getRun({ client: this.api, path: { id: runId } });
   }
   runs(query) {
-    return this.#http.get("/api/runs", { query: { ...query } });
+    return listRuns({ client: this.api, query: given(query) });
   }
   /** For good: what runs is told to stop, what waits is removed, children follow. */
   cancel(runId, reason2) {
-    return this.#http.post(`/api/runs/${part(runId)}/cancel`, { reason: reason2 });
+    return cancelRun({ client: this.api, path: { id: runId }, body: given({ reason: reason2 }) });
   }
   /** It begins no more steps until it is resumed; attempts that run are let finish. */
   pause(runId, reason2) {
-    return this.#http.post(`/api/runs/${part(runId)}/pause`, { reason: reason2 });
+    return pauseRun({ client: this.api, path: { id: runId }, body: given({ reason: reason2 }) });
   }
   resume(runId) {
-    return this.#http.post(`/api/runs/${part(runId)}/resume`);
+    return resumeRun({ client: this.api, path: { id: runId } });
   }
   /** Starts the same again: with the same input or another one, in its own version or the `latest`. */
   rerun(runId, options2) {
-    return this.#http.post(`/api/runs/${part(runId)}/rerun`, options2);
+    return rerunRun({ client: this.api, path: { id: runId }, body: given(options2) });
   }
   /** A new run that shares the past of this one up to the event `at`, or up to now. */
   fork(runId, options2) {
-    return this.#http.post(`/api/runs/${part(runId)}/fork`, options2);
+    return forkRun({ client: this.api, path: { id: runId }, body: given(options2) });
   }
   /** Deletes a run that has ended, with its stream. */
   deleteRun(runId) {
-    return this.#http.delete(`/api/runs/${part(runId)}`);
+    return deleteRun({ client: this.api, path: { id: runId } });
   }
   /** The state now, or as it was after an event (its id) or at a time. */
   state(runId, options2) {
-    return this.#http.get(`/api/runs/${part(runId)}/state`, { query: { ...options2 } });
+    return runState({ client: this.api, path: { id: runId }, query: given(options2) });
   }
   /** The attempts of steps that have ended, in the order in which they ended. */
   history(runId, query) {
-    return this.#http.get(`/api/runs/${part(runId)}/history`, { query: { ...query } });
+    return runHistory({ client: this.api, path: { id: runId }, query: given(query) });
   }
   /** What one cause set in motion: the events of runs, jobs and triggers with this correlation id, in order of time. */
   story(correlationId, query) {
-    return this.#http.get(`/api/stories/${part(correlationId)}`, { query: { ...query } });
+    return getStory({ client: this.api, path: { correlationId }, query: given(query) });
   }
   /** How many events there were that nobody reacts to, by kind. */
   unheard() {
-    return this.#http.get("/api/events/unheard");
+    return getUnheard({ client: this.api });
   }
   /** How many wait for events and at doors, and how many events an expression has yet to judge. */
   awaits() {
-    return this.#http.get("/api/awaits");
+    return getAwaitStats({ client: this.api });
   }
   /** The runs that its steps started. */
   children(runId, query) {
-    return this.#http.get(`/api/runs/${part(runId)}/children`, { query: { ...query } });
+    return runChildren({ client: this.api, path: { id: runId }, query: given(query) });
   }
   /** Why a run or a job does not move, or what it does: each active visit and what it waits for. */
   why(runId) {
-    return this.#http.get(`/api/runs/${part(runId)}/why`);
+    return runWhy({ client: this.api, path: { id: runId } });
   }
   /** Opens the trigger that a step waits for: it goes on with `payload`. `triggers.fire` starts a flow. */
   async fire(triggerId, payload, { secret } = {}) {
     const body = payload ?? {};
     const headers = secret === void 0 ? {} : { "x-riverrun-signature": await signature(secret, JSON.stringify(body)) };
-    return this.#http.post(`/api/triggers/${part(triggerId)}`, body, { headers });
+    return openDoor({ client: this.api, path: { id: triggerId }, body, headers });
   }
   /** Waits until a run has ended, however it ends, over reconnects and restarts of the server. */
   async wait(runId, options2 = {}) {
@@ -3246,45 +3496,45 @@ var Riverrun = class {
   }
   /** Emits an event into a run, a stream, or the global one. */
   emit(event) {
-    return this.#http.post("/api/events", event);
+    return emitEvent({ client: this.api, body: event });
   }
   /** Appends events to a stream, all of them or none: to `webhook` `github`, or to `flow` and a run's id. */
   append(type, id, events) {
-    return this.#http.post(`/api/events/${part(type)}/${part(id)}`, events);
+    return appendEvents({ client: this.api, path: { type, id }, body: events });
   }
   /** A page of what a run's stream holds. */
   events(runId, query) {
-    return this.#http.get(`/api/runs/${part(runId)}/events`, { query: { ...query } });
+    return runEvents({ client: this.api, path: { id: runId }, query: given(query) });
   }
   /** A page of the stream with a full name, such as `nq:job:<jobId>` or `nq:global`. */
   streamEvents(stream, query) {
-    return this.#http.get(`/api/events/${part(stream)}`, { query: { ...query } });
+    return streamEvents({ client: this.api, path: { stream }, query: given(query) });
   }
   /** The events of a stream with a full name, such as `nq:flow:<runId>` or `nq:global`, as they happen. */
   subscribe(stream, options2) {
-    return subscribe(this.#http, `/api/events/${part(stream)}/tail`, options2);
+    return subscribe((to) => followNamed({ ...to, client: this.api, path: { stream } }), options2);
   }
   /**
    * All events of some kinds, of every run and stream, as they happen: `order.paid`, or `order` for
    * every `order.*`. The `cursor` of the last one that was seen leads to those after it.
    */
   onKind(kinds, options2) {
-    return onKind(this.#http, kinds, options2);
+    return onKind(this.api, kinds, options2);
   }
   /** The events of a run as they happen. */
   follow(runId, options2) {
-    return subscribe(this.#http, `/api/runs/${part(runId)}/stream`, options2);
+    return subscribe((to) => followRun({ ...to, client: this.api, path: { id: runId } }), options2);
   }
   /** A run as it stands after each of its events, until it ends. */
   watch(runId, options2) {
-    return followRun(this.follow(runId, { ...options2, follow: "until-end" }));
+    return followRun2(this.follow(runId, { ...options2, follow: "until-end" }));
   }
   /** What the server can run, and what it cannot because its file does not load. */
   async processes() {
-    return (await this.#http.get("/api/processes")).items;
+    return (await listProcesses({ client: this.api })).items;
   }
   version() {
-    return this.#http.get("/api/version");
+    return version2({ client: this.api });
   }
 };
 async function ended(what, { timeoutMs, signal }, open) {
@@ -3332,7 +3582,7 @@ var testing_exports = {};
 __export(testing_exports, {
   FakeClock: () => FakeClock,
   createTestContext: () => createTestContext,
-  execute: () => execute,
+  execute: () => execute2,
   fakeClock: () => fakeClock,
   later: () => later,
   runFlow: () => runFlow,
@@ -3597,8 +3847,8 @@ function checkOutput({ output: check }, value, what = "the result") {
   refuse2("OUTPUT_INVALID", `${what} breaks the output schema`, check?.(asJson(value)));
   return value;
 }
-function told2({ path: path2, message }) {
-  return path2 ? ` at ${JSON.stringify(path2)}: ${message}` : `: ${message}`;
+function told2({ path, message }) {
+  return path ? ` at ${JSON.stringify(path)}: ${message}` : `: ${message}`;
 }
 function refuse2(code, what, issues = []) {
   const [first] = issues;
@@ -3609,13 +3859,13 @@ function asJson(value) {
 }
 
 // src/testing/state-check.ts
-function writeCheck(given, schema) {
-  if (given) return (_, after) => stateIssues(given, after);
+function writeCheck(given2, schema) {
+  if (given2) return (_, after) => stateIssues(given2, after);
   if (schema) return (before, after) => newIssues(schema, before, after);
   return () => [];
 }
 function newIssues(schema, before, after) {
-  const issues = schema(after).filter(({ path: path2, rule }) => rule !== "required" || path2.includes("."));
+  const issues = schema(after).filter(({ path, rule }) => rule !== "required" || path.includes("."));
   if (!issues.length) return issues;
   const old = new Set(schema(before).map((issue) => JSON.stringify(issue)));
   return issues.filter((issue) => !old.has(JSON.stringify(issue)));
@@ -3625,11 +3875,11 @@ function stateIssues(check, state) {
   const { validate } = check["~standard"];
   const outcome = validate(state);
   if (outcome instanceof Promise) throw new TypeError("a state schema must not be asynchronous");
-  const issues = (outcome.issues ?? []).map(({ message, path: path2 = [] }) => ({
-    path: path2.map((part2) => String(isObject(part2) ? part2.key : part2)),
+  const issues = (outcome.issues ?? []).map(({ message, path = [] }) => ({
+    path: path.map((part) => String(isObject(part) ? part.key : part)),
     message
   }));
-  return issues.filter(({ path: path2 }) => path2[0] === void 0 || path2[0] in state).map(({ path: path2, message }) => ({ path: path2.join("."), message }));
+  return issues.filter(({ path }) => path[0] === void 0 || path[0] in state).map(({ path, message }) => ({ path: path.join("."), message }));
 }
 
 // src/testing/memory.ts
@@ -3892,7 +4142,7 @@ var members2 = {
 function checkSettings(config, name) {
   const issues = strangers(config, settings, "", "");
   if (!issues.length) return;
-  const told4 = issues.map(({ path: path2, message }) => `${path2}: ${message}`).join("; ");
+  const told4 = issues.map(({ path, message }) => `${path}: ${message}`).join("; ");
   throw new RiverrunError("PROCESS_INVALID", `the config of ${name || "a step"} has ${issues.length} ${issues.length === 1 ? "issue" : "issues"}; ${told4}`, { retriable: false, details: { issues } });
 }
 function checkOptions(what, options2, known4) {
@@ -3903,17 +4153,17 @@ function meant(word, known4) {
   const [nearest] = known4.map((one) => ({ one, like: jaroWinkler(one, word) })).sort((a, b) => b.like - a.like);
   return nearest && nearest.like >= likeness ? `; did you mean ${nearest.one}?` : "";
 }
-function strangers(value, known4, path2, place) {
+function strangers(value, known4, path, place) {
   return Object.entries(value).flatMap(([word, member]) => {
     if (member === void 0) return [];
-    if (!known4.includes(word)) return [{ path: path2 + word, message: `is not a setting${elsewhere(word, path2) || meant(word, known4)}` }];
+    if (!known4.includes(word)) return [{ path: path + word, message: `is not a setting${elsewhere(word, path) || meant(word, known4)}` }];
     const inner = members2[place + word] ? place + word : place === "flow." ? word : place + word;
-    const each = Array.isArray(member) ? member.map((one, at) => [`${path2}${word}.${at}.`, one]) : [[`${path2}${word}.`, member]];
+    const each = Array.isArray(member) ? member.map((one, at) => [`${path}${word}.${at}.`, one]) : [[`${path}${word}.`, member]];
     return each.flatMap(([below, one]) => members2[inner] && isObject(one) ? strangers(one, members2[inner], below, `${inner}.`) : []);
   });
 }
-function elsewhere(word, path2) {
-  return word === "limits" && path2 === "" ? ": it belongs into flow, as flow: { limits }" : "";
+function elsewhere(word, path) {
+  return word === "limits" && path === "" ? ": it belongs into flow, as flow: { limits }" : "";
 }
 function jaroWinkler(one, other) {
   const reach = Math.max(0, Math.floor(Math.max(one.length, other.length) / 2) - 1);
@@ -3976,10 +4226,10 @@ var known3 = [
   "clock",
   "signal"
 ];
-async function execute(executable, input, given = {}) {
-  checkOptions("execute", given, known3);
+async function execute2(executable, input, given2 = {}) {
+  checkOptions("execute", given2, known3);
   const { handler, config, takes } = parts(executable);
-  const options2 = { ...given, config: { ...config, ...given.config } };
+  const options2 = { ...given2, config: { ...config, ...given2.config } };
   checkSettings(options2.config, handler.name);
   const count = isBatch(options2, input) ? Math.max(1, input.length) : 1;
   const checks = await checksOf(options2.config, options2.schemas);
@@ -3987,11 +4237,11 @@ async function execute(executable, input, given = {}) {
   const memory = memories[0];
   const ctx = contextOf(memories, options2, input);
   if (takes === "job" && options2.config?.batch && !Array.isArray(input)) throw new TypeError("the config has batch: give a list of inputs");
-  const argument2 = (given2) => takes === "job" ? jobArgument(given2, options2) : given2;
+  const argument2 = (given3) => takes === "job" ? jobArgument(given3, options2) : given3;
   const invoke = async () => {
     if (!isBatch(options2, input)) return checkOutput(checks, await handler(argument2(await givenInput(checks, input)), ctx));
-    const given2 = await Promise.all(input.map((one, at) => givenInput(checks, one, `the input of job ${at}`)));
-    const value = await handler(argument2(given2), ctx);
+    const given3 = await Promise.all(input.map((one, at) => givenInput(checks, one, `the input of job ${at}`)));
+    const value = await handler(argument2(given3), ctx);
     if (!Array.isArray(value)) return checkOutput(checks, value);
     value.forEach((one, at) => one instanceof Error || checkOutput(checks, one, `the result of job ${at}`));
     return value;
@@ -4156,10 +4406,10 @@ function later(after, payload) {
 }
 async function opened(triggers, trigger) {
   const answer2 = typeof triggers === "function" ? triggers : triggers?.[trigger.type];
-  const given = await answer2?.(trigger);
-  if (given === void 0) return void 0;
-  const isPlain = typeof given !== "object" || given === null || !(isLater2 in given);
-  const { after, payload } = isPlain ? { after: 0, payload: given } : given;
+  const given2 = await answer2?.(trigger);
+  if (given2 === void 0) return void 0;
+  const isPlain = typeof given2 !== "object" || given2 === null || !(isLater2 in given2);
+  const { after, payload } = isPlain ? { after: 0, payload: given2 } : given2;
   checkBytes("body", payload);
   return { payload: payload ?? null, afterMs: milliseconds2("later", after) };
 }
@@ -4319,8 +4569,8 @@ var Engine = class {
   #lines = new Lines();
   #audience;
   #said = "";
-  constructor(path2) {
-    this.#child = spawn(path2, ["test-kit"], { stdio: ["pipe", "pipe", "pipe"] });
+  constructor(path) {
+    this.#child = spawn(path, ["test-kit"], { stdio: ["pipe", "pipe", "pipe"] });
     const { stdin, stdout, stderr } = this.#child;
     this.#lines.limitBytes = 1024 * 1024 * 1024;
     this.#child.on("error", (error) => this.#over(error.message));
@@ -4369,9 +4619,9 @@ var Engine = class {
 function binary() {
   const named = process.env.RIVERRUN_BINARY;
   const places = named ? [named] : (process.env.PATH ?? "").split(delimiter).map((folder) => join2(folder, process.platform === "win32" ? "riverrun.exe" : "riverrun"));
-  const found = places.find((path2) => {
+  const found = places.find((path) => {
     try {
-      accessSync(path2, constants.X_OK);
+      accessSync(path, constants.X_OK);
       return true;
     } catch {
       return false;
@@ -4398,8 +4648,6 @@ async function play(request, processes, clock, options2) {
   let asks = 0;
   let wake = () => {
   };
-  let slept = () => {
-  };
   const change2 = () => {
     changes += 1;
     wake();
@@ -4411,10 +4659,7 @@ async function play(request, processes, clock, options2) {
     const { id, method, params: params2 = {} } = message;
     hasEnded ||= message.kit === "played" || message.kit === "failed";
     if (message.kit === "time") clock.jump(message.ms);
-    else if (message.kit === "slept") {
-      clock.jump(message.ms);
-      slept(message.error ?? void 0);
-    } else if (message.kit === "callback") {
+    else if (message.kit === "callback") {
       asks += 1;
       answersOf(options2.triggers, message.callback, message.count).then((answers) => engine.send(JSON.stringify({ kit: "opened", answers })), settle.reject).finally(() => {
         asks -= 1;
@@ -4436,12 +4681,12 @@ async function play(request, processes, clock, options2) {
         credits
       });
     } else if (method === "invoke") {
-      const given = options2.awaited === void 0 ? params2 : { ...params2, awaited: options2.awaited };
-      recorder.begun(id, given);
-      const invocation = invocations.add(id, given);
-      const process2 = processes.get(given.process ?? "");
+      const given2 = options2.awaited === void 0 ? params2 : { ...params2, awaited: options2.awaited };
+      recorder.begun(id, given2);
+      const invocation = invocations.add(id, given2);
+      const process2 = processes.get(given2.process ?? "");
       if (process2) invocations.execute(invocation, process2);
-      else invocations.fail(invocation, new RiverrunError("PROCESS_NOT_FOUND", `the test has no process ${given.process}`, { retriable: false }));
+      else invocations.fail(invocation, new RiverrunError("PROCESS_NOT_FOUND", `the test has no process ${given2.process}`, { retriable: false }));
     } else if (method === "cancel") invocations.cancel(params2.invocation, params2.reason);
     else if (id !== void 0) answer2(id, {});
     change2();
@@ -4450,20 +4695,15 @@ async function play(request, processes, clock, options2) {
     while (!isOver) {
       const before = changes;
       await breathe2();
-      if (isOver || changes !== before) continue;
-      const timer = invocations.running.size || asks ? clock.nextTimerMs() : void 0;
-      if (timer === void 0 || recorder.open > 0) {
-        await new Promise((resolve2) => wake = resolve2);
+      if (isOver || changes !== before || isAboutToGoOn()) continue;
+      const running = [...invocations.running.values()].filter(({ ctx }) => !ctx?.cancelled).map(({ id }) => id);
+      const timer = running.length || asks ? clock.nextTimerMs() : void 0;
+      if (timer !== void 0 && (timer <= clock.now || asks && !running.length)) {
+        clock.fireNext();
         continue;
       }
-      if (timer > clock.now) {
-        const error = await new Promise((resolve2) => {
-          slept = resolve2;
-          engine.send(JSON.stringify({ kit: "sleep", untilMs: timer }));
-        });
-        if (error !== void 0) return;
-      }
-      clock.fireNext();
+      if (timer !== void 0 && !asks && !recorder.waits(invocations.running.values())) engine.send(JSON.stringify({ kit: "sleep", untilMs: timer, running }));
+      await new Promise((resolve2) => wake = resolve2);
     }
   };
   try {
@@ -4481,15 +4721,13 @@ async function play(request, processes, clock, options2) {
     invocations.cancelAll("shutdown");
     clock.onTimer = () => {
     };
-    slept(void 0);
     wake();
     engine.release();
   }
 }
 var Recorder = class {
   traces = /* @__PURE__ */ new Map();
-  /** Requests that the engine answers by itself, without another handler. */
-  open = 0;
+  #open = /* @__PURE__ */ new Set();
   onChange = () => {
   };
   #session;
@@ -4564,13 +4802,24 @@ var Recorder = class {
     const [issue, ...more] = writeCheck(this.#options.stateSchema, void 0)(state, next);
     if (issue) throw new RiverrunError("STATE_INVALID", `the write breaks the state's schema${told2(issue)}`, { details: { issues: [issue, ...more] } });
   }
+  /**
+   * Whether the engine has something to answer at once. A call lasts as long as the handler that it
+   * calls, which runs here too: if none does, it is about to come, or the answer is.
+   */
+  waits(running) {
+    const all = [...running];
+    const open = [...this.#open];
+    if (open.some(({ method }) => method !== "call")) return true;
+    const calls = open.filter(({ invocation }) => all.some(({ id }) => id === invocation)).length;
+    return calls > all.filter(({ params: params2 }) => params2.kind === "call").length;
+  }
   async #ask(method, params2) {
-    const counts = method === "call" ? 0 : 1;
-    this.open += counts;
+    const question = { method, invocation: params2.invocation };
+    this.#open.add(question);
     try {
       return await this.#session.request(method, params2);
     } finally {
-      this.open -= counts;
+      this.#open.delete(question);
       this.onChange();
     }
   }
@@ -4593,6 +4842,9 @@ async function answersOf(triggers, trigger, count) {
   return answers;
 }
 var realImmediate = globalThis.setImmediate;
+function isAboutToGoOn() {
+  return process.getActiveResourcesInfo().includes("Immediate");
+}
 async function breathe2() {
   for (let turn = 0; turn < 2; turn++) await new Promise((resolve2) => realImmediate(resolve2));
 }
@@ -4608,15 +4860,15 @@ async function runFlow(steps, options2 = {}) {
 async function simulate(named, options2) {
   const thrown = [];
   const processes = await offered(named, options2, thrown);
-  const { clock: given, start = "2026-01-01T00:00:00.000Z" } = options2;
-  const clock = given ?? new FakeClock(start).install();
+  const { clock: given2, start = "2026-01-01T00:00:00.000Z" } = options2;
+  const clock = given2 ?? new FakeClock(start).install();
   try {
     const { input = null, flow: flow2, entry, runId, tenantId, correlationId, state } = options2;
     const events = (options2.events ?? []).map(({ at, ...event }) => ({ atMs: arrivalMs({ at }, clock.now), event }));
     const request = { startMs: clock.now, input, flow: flow2, entry, runId, tenantId, correlationId, state, events };
     return told3(await play(request, processes, clock, options2), thrown);
   } finally {
-    if (!given) clock.restore();
+    if (!given2) clock.restore();
   }
 }
 function nameOf(executable) {
@@ -4773,9 +5025,9 @@ export {
   defineStep,
   emptyRun,
   emptyTrigger,
-  execute,
+  execute2 as execute,
   fakeClock,
-  followRun,
+  followRun2 as followRun,
   isFinal,
   later,
   reduceEvents,

@@ -2,7 +2,7 @@ import {
   deleteAt,
   getAt,
   setAt
-} from "./shared/VXY63CDP.js";
+} from "./shared/VU7GM5H6.js";
 import {
   InvocationContext,
   Invocations,
@@ -14,18 +14,20 @@ import {
   processesOf,
   redactor,
   valueText
-} from "./shared/4IBI5SFO.js";
+} from "./shared/NW7HWMFS.js";
 import {
-  CancelledError,
-  RiverrunError,
   definition,
   describe,
-  isObject,
   protocolVersion,
   recordOf,
   revive,
   version
-} from "./shared/3KI4WIRZ.js";
+} from "./shared/FT3DP2IO.js";
+import {
+  CancelledError,
+  RiverrunError,
+  isObject
+} from "./shared/5JBL45P5.js";
 
 // src/testing/clock.ts
 import { createRequire, syncBuiltinESMExports } from "node:module";
@@ -973,8 +975,6 @@ async function play(request, processes, clock, options) {
   let asks = 0;
   let wake = () => {
   };
-  let slept = () => {
-  };
   const change = () => {
     changes += 1;
     wake();
@@ -986,10 +986,7 @@ async function play(request, processes, clock, options) {
     const { id, method, params = {} } = message;
     hasEnded ||= message.kit === "played" || message.kit === "failed";
     if (message.kit === "time") clock.jump(message.ms);
-    else if (message.kit === "slept") {
-      clock.jump(message.ms);
-      slept(message.error ?? void 0);
-    } else if (message.kit === "callback") {
+    else if (message.kit === "callback") {
       asks += 1;
       answersOf(options.triggers, message.callback, message.count).then((answers) => engine.send(JSON.stringify({ kit: "opened", answers })), settle.reject).finally(() => {
         asks -= 1;
@@ -1025,20 +1022,15 @@ async function play(request, processes, clock, options) {
     while (!isOver) {
       const before = changes;
       await breathe2();
-      if (isOver || changes !== before) continue;
-      const timer = invocations.running.size || asks ? clock.nextTimerMs() : void 0;
-      if (timer === void 0 || recorder.open > 0) {
-        await new Promise((resolve) => wake = resolve);
+      if (isOver || changes !== before || isAboutToGoOn()) continue;
+      const running = [...invocations.running.values()].filter(({ ctx }) => !ctx?.cancelled).map(({ id }) => id);
+      const timer = running.length || asks ? clock.nextTimerMs() : void 0;
+      if (timer !== void 0 && (timer <= clock.now || asks && !running.length)) {
+        clock.fireNext();
         continue;
       }
-      if (timer > clock.now) {
-        const error = await new Promise((resolve) => {
-          slept = resolve;
-          engine.send(JSON.stringify({ kit: "sleep", untilMs: timer }));
-        });
-        if (error !== void 0) return;
-      }
-      clock.fireNext();
+      if (timer !== void 0 && !asks && !recorder.waits(invocations.running.values())) engine.send(JSON.stringify({ kit: "sleep", untilMs: timer, running }));
+      await new Promise((resolve) => wake = resolve);
     }
   };
   try {
@@ -1056,15 +1048,13 @@ async function play(request, processes, clock, options) {
     invocations.cancelAll("shutdown");
     clock.onTimer = () => {
     };
-    slept(void 0);
     wake();
     engine.release();
   }
 }
 var Recorder = class {
   traces = /* @__PURE__ */ new Map();
-  /** Requests that the engine answers by itself, without another handler. */
-  open = 0;
+  #open = /* @__PURE__ */ new Set();
   onChange = () => {
   };
   #session;
@@ -1139,13 +1129,24 @@ var Recorder = class {
     const [issue, ...more] = writeCheck(this.#options.stateSchema, void 0)(state, next);
     if (issue) throw new RiverrunError("STATE_INVALID", `the write breaks the state's schema${told(issue)}`, { details: { issues: [issue, ...more] } });
   }
+  /**
+   * Whether the engine has something to answer at once. A call lasts as long as the handler that it
+   * calls, which runs here too: if none does, it is about to come, or the answer is.
+   */
+  waits(running) {
+    const all = [...running];
+    const open = [...this.#open];
+    if (open.some(({ method }) => method !== "call")) return true;
+    const calls = open.filter(({ invocation }) => all.some(({ id }) => id === invocation)).length;
+    return calls > all.filter(({ params }) => params.kind === "call").length;
+  }
   async #ask(method, params) {
-    const counts = method === "call" ? 0 : 1;
-    this.open += counts;
+    const question = { method, invocation: params.invocation };
+    this.#open.add(question);
     try {
       return await this.#session.request(method, params);
     } finally {
-      this.open -= counts;
+      this.#open.delete(question);
       this.onChange();
     }
   }
@@ -1168,6 +1169,9 @@ async function answersOf(triggers, trigger, count) {
   return answers;
 }
 var realImmediate = globalThis.setImmediate;
+function isAboutToGoOn() {
+  return process.getActiveResourcesInfo().includes("Immediate");
+}
 async function breathe2() {
   for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => realImmediate(resolve));
 }

@@ -2,13 +2,15 @@ import {
   Invocations,
   Session,
   processesOf
-} from "./shared/4IBI5SFO.js";
+} from "./shared/NW7HWMFS.js";
 import {
-  RiverrunError,
-  isObject,
   protocolVersion,
   version
-} from "./shared/3KI4WIRZ.js";
+} from "./shared/FT3DP2IO.js";
+import {
+  RiverrunError,
+  isObject
+} from "./shared/5JBL45P5.js";
 
 // src/worker/worker.ts
 import { randomUUID } from "node:crypto";

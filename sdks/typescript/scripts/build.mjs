@@ -43,7 +43,7 @@ await build({ ...shared, entryPoints: ['src/runner/typescript/hooks.ts'], outfil
 // The classes of all entries are the same, so that an error of one is an error of the other.
 await build({
   ...shared,
-  entryPoints: { index: 'src/index.ts', testing: 'src/testing/index.ts', worker: 'src/worker/index.ts' },
+  entryPoints: { index: 'src/index.ts', api: 'src/api.ts', testing: 'src/testing/index.ts', worker: 'src/worker/index.ts' },
   splitting: true,
   chunkNames: 'shared/[hash]',
   plugins: [apart],

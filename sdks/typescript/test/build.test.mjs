@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { build } from 'esbuild'
 import { version } from '../dist/index.js'
 import { root } from './support.mjs'
 
@@ -27,15 +28,23 @@ test('the version is the package\'s', () => {
 
 test('there are no dependencies at run time', () => {
   assert.equal(manifest.dependencies, undefined)
-  const shared = [...readFileSync(join(root, 'dist/index.js'), 'utf8').matchAll(/from "\.\/([^"]+)"/g)].map(([, file]) => file)
+  const entries = ['index.js', 'api.js']
+  const shared = entries.flatMap((entry) => [...readFileSync(join(root, 'dist', entry), 'utf8').matchAll(/from "\.\/([^"]+)"/g)].map(([, file]) => file))
   assert.ok(shared.length)
-  for (const file of ['index.js', ...shared]) {
+  for (const file of [...entries, ...shared]) {
     assert.doesNotMatch(readFileSync(join(root, 'dist', file), 'utf8'), /from "node:|require\(/, `${file} must run in a browser`)
   }
   for (const file of ['runner.mjs', 'worker.js', 'testing.js']) {
     const imports = readFileSync(join(root, 'dist', file), 'utf8').matchAll(/^import .* from "([^"]+)"/gm)
     for (const [, name] of imports) assert.match(name, /^(node:|\.\/shared\/)/)
   }
+})
+
+test('a bundle contains only the operations that it uses', async () => {
+  const contents = "import { getStory } from './dist/api.js'; export default getStory"
+  const { outputFiles } = await build({ stdin: { contents, resolveDir: root }, bundle: true, format: 'esm', write: false })
+  const routes = outputFiles[0].text.match(/"\/api\/[^"]*"/g)
+  assert.deepEqual(routes, ['"/api/stories/{correlationId}"'])
 })
 
 test('the lockfile names no host', () => {

@@ -122,10 +122,10 @@ test('a declared match says which part of the event equals what', async () => {
     assert.deepEqual(await told({ [path]: 'input' }), [{ path: `steps.pay.await.match.${path}`, message }])
   }
   const events = [{ type: 'paid', data: 'other' }, { type: 'paid', data: 'a' }, { type: 'paid', data: { id: 5, by: null, as: 'input' }, correlationId: 'c' }]
-  const taken = async (match, input) => (await runFlow(pay(match), { input, events })).visits[0].value
+  const taken = async (match, input, state) => (await runFlow(pay(match), { input, state, events })).visits[0].value
   assert.equal(await taken({ data: 'input' }, 'a'), 'a')
-  for (const match of [{ 'data.id': 'input.id' }, { 'data.id': 'state.id' }, { 'data.as': { value: 'input' } }, { 'data.id': 5, 'data.by': null }, { correlationId: { value: 'c' } }]) {
-    assert.equal((await taken(match, { id: 5 })).id, 5, JSON.stringify(match))
+  for (const match of [{ 'data.id': 'input.id' }, { 'data.id': 'state.order' }, { 'data.as': { value: 'input' } }, { 'data.id': 5, 'data.by': null }, { correlationId: { value: 'c' } }]) {
+    assert.equal((await taken(match, { id: 5 }, { order: 5 })).id, 5, JSON.stringify(match))
   }
 })
 

@@ -1,32 +1,17 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import * as api from '../dist/api.js'
 import { Riverrun } from '../dist/index.js'
 import { root } from './support.mjs'
 
-const document = join(root, '../../crates/api/tests/it/snapshots/it__openapi__the_document_lists_every_route.snap')
-const routes = readFileSync(document, 'utf8')
-  .split('\n')
-  .filter((line) => line.includes(' — '))
-  .map((line) => line.split(' — ')[0].replace(/\{\w+\}/g, '{}'))
-
-/** For browsers, other programs and people, or the same as another route. */
-const notForClients = [
-  /^GET \/(api\/(docs|openapi|schemas|handlers|executions)|approve|healthz|readyz|$)/,
-  /\/ws$/,
-  /^POST \/approve\//,
-  /^[A-Z]+ \/hooks\//,
-  /^(GET|POST) \/api\/flows\/\{\}\/runs/,
-  /^POST \/api\/flows\/triggers/,
-  /^POST \/api\/runs\/import/,
-  /^GET \/api\/runs\/\{\}\/(jobs|awaits)/,
-  /^GET \/api\/events\/\{\}\/(list|\{\})$/,
-  // For jobs that no path can name.
-  /^DELETE \/api\/jobs$/,
-  // onKind follows it.
-  /^GET \/api\/events$/,
-]
+const { paths } = JSON.parse(readFileSync(join(root, '../../crates/api/openapi.json'), 'utf8'))
+const routes = Object.entries(paths).flatMap(([path, item]) =>
+  Object.keys(item).map((method) => `${method.toUpperCase()} ${path.replace(/\{\w+\}/g, '{}')}`),
+)
 
 /** A use of each method, and what it asks for. */
 const uses = [
@@ -97,9 +82,6 @@ const uses = [
   ['POST /api/workers/{}/drain', (c) => c.workers.drain(1, { graceMs: 5 })],
 ]
 
-/** `follow`, `followJob`, `followQueue` and `subscribe` read these. */
-const followed = ['GET /api/runs/{}/stream', 'GET /api/events/{}/{}/stream', 'GET /api/events/{}/tail']
-
 const answer = { items: [], jobs: [{ jobId: 'j', created: true }], runId: 'r', endedAt: 'now' }
 
 function recorder() {
@@ -112,16 +94,34 @@ function recorder() {
   return { asked, client: new Riverrun({ url: 'http://127.0.0.1:1', fetch }) }
 }
 
-test('the client knows every route of the server', () => {
-  const known = new Set([...uses.map(([route]) => route), ...followed])
-  for (const route of known) assert.ok(routes.includes(route), `the server has no ${route}`)
-  assert.deepEqual(routes.filter((route) => !known.has(route) && !notForClients.some((one) => one.test(route))), [])
+test('the functions of the api are generated from the document', (t) => {
+  const fresh = mkdtempSync(join(tmpdir(), 'riverrun-api-'))
+  t.after(() => rmSync(fresh, { recursive: true, force: true }))
+  execFileSync(process.execPath, [join(root, 'scripts/generate.mjs'), fresh], { stdio: 'pipe' })
+  const checkedIn = join(root, 'src/api')
+  assert.deepEqual(readdirSync(checkedIn).sort(), readdirSync(fresh).sort())
+  for (const file of readdirSync(fresh)) {
+    const same = readFileSync(join(fresh, file)).equals(readFileSync(join(checkedIn, file)))
+    assert.ok(same, `src/api/${file} is out of date: make clients`)
+  }
+})
+
+test('a function of the api asks as the client does', async () => {
+  const { asked, client } = recorder()
+  await client.story('o/1', { limit: 10 })
+  await api.getStory({ client: client.api, path: { correlationId: 'o/1' }, query: { limit: 10 } })
+  await api.startRun({ client: client.api, path: { id: 'f' }, headers: { 'idempotency-key': 'k' }, body: { input: 1 } })
+  assert.deepEqual(asked[0], asked[1])
+  assert.equal(asked[1].path, '/api/stories/o%2F1')
+  assert.deepEqual(asked[2].headers, { 'content-type': 'application/json', 'idempotency-key': 'k' })
+  assert.deepEqual(asked[2].body, { input: 1 })
 })
 
 test('each method asks for its route', async () => {
   const { asked, client } = recorder()
   for (const [route, use] of uses) {
     await use(client)
+    assert.ok(routes.includes(route), `the server has no ${route}`)
     const [method, path] = route.split(' ')
     assert.equal(asked.at(-1).method, method, route)
     assert.match(asked.at(-1).path, new RegExp(`^${path.replaceAll('{}', '[^/]+')}$`))

@@ -56,6 +56,7 @@ export const everySetting: Required<ProcessConfig> = {
   key: (input) => input.user,
   keyConcurrency: 1,
   rateLimit: { max: 1, durationMs: 1000 },
+  retry: { maxAttempts: 2, backoffMs: 5, onFail: 'drop' },
   retryPolicy: { onFail: 'drop', backoff: { delayMs: 5 } },
   dlq: { queue: 'dead' },
   timeoutMs: 1000,

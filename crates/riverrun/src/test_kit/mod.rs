@@ -7,31 +7,37 @@
 //!
 //! One message, `play`, plays one run from its start to its end:
 //!
-//! 1. A runtime is opened on a store in memory, with a clock that is simulated ([`play`]).
-//! 2. The test process connects as a worker. Its processes become one flow ([`plan`]).
-//! 3. The run is started. Time moves from one due moment to the next, never while a handler runs.
-//!    Events that the test gives are emitted at their times, callbacks are answered by the test.
+//! 1. A runtime is opened on a store in memory, with a clock that is simulated ([`stage`]).
+//! 2. The test process connects as a worker. Its processes become one flow ([`plan`], [`home`]).
+//! 3. The run is started. Time moves from one due moment to the next ([`walk`]), never while a
+//!    handler runs, unless it sleeps. Events that the test gives are emitted at their times
+//!    ([`events`]), callbacks are answered by the test ([`callbacks`]).
 //! 4. When the run has ended, or nothing is due any more, the report lists the visits of the run
 //!    with their waits, retries and results ([`report`]), and the runtime is dropped.
 //!
 //! | from the test process | |
 //! | --- | --- |
-//! | `play` | plays a run ([`play::Play`]) |
-//! | `sleep` | a handler sleeps until a time: time moves there although the handler runs |
+//! | `play` | plays a run ([`request::Play`]) |
+//! | `sleep` | all handlers that run sleep, the first until a time: time may move up to there ([`request::Sleep`]) |
 //! | `opened` | the answers to a `callback` |
 //!
 //! | to the test process | |
 //! | --- | --- |
 //! | `time` | the simulated time from here on |
-//! | `slept` | the time of a `sleep` has come |
 //! | `callback` | a step waits for a callback: who answers it, and when? |
 //! | `played` | the report of the run |
 //! | `failed` | the run could not be played: `code`, `message`, `details` |
 
+mod callbacks;
+mod events;
+mod home;
 mod pipe;
 mod plan;
-mod play;
+mod refused;
 mod report;
+mod request;
+mod stage;
+mod walk;
 
 use std::process::ExitCode;
 
@@ -39,7 +45,7 @@ use serde_json::json;
 
 use self::{
     pipe::{Asked, Pipe},
-    play::Stage,
+    stage::Stage,
 };
 
 const NAME: &str = "test-kit";

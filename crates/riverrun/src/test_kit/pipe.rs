@@ -3,18 +3,15 @@
 use std::io::{BufRead, Write};
 
 use riverrun_protocol::MESSAGE_BYTES;
-use riverrun_types::Json;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
-use super::play::Play;
+use super::request::{Answer, Play, Sleep};
 
 /// What the test process says.
 pub enum Asked {
     Play(Box<Play>),
-    Sleep {
-        until_ms: i64,
-    },
+    Sleep(Sleep),
     Opened {
         answers: Vec<Answer>,
     },
@@ -22,24 +19,10 @@ pub enum Asked {
     Worker(String),
 }
 
-/// Somebody answers a callback.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Answer {
-    pub after_ms: i64,
-    pub payload: Json,
-}
-
 /// What a line that steers is of.
 #[derive(Deserialize)]
 struct Kind {
     kit: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Sleep {
-    until_ms: i64,
 }
 
 #[derive(Deserialize)]
@@ -103,10 +86,7 @@ fn steering(line: &str) -> serde_json::Result<Option<Asked>> {
     let Kind { kit } = serde_json::from_str(line)?;
     Ok(match kit.as_str() {
         "play" => Some(Asked::Play(serde_json::from_str(line)?)),
-        "sleep" => {
-            let Sleep { until_ms } = serde_json::from_str(line)?;
-            Some(Asked::Sleep { until_ms })
-        }
+        "sleep" => Some(Asked::Sleep(serde_json::from_str(line)?)),
         "opened" => {
             let Opened { answers } = serde_json::from_str(line)?;
             Some(Asked::Opened { answers })

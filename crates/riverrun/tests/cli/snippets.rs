@@ -329,6 +329,7 @@ impl Page {
         let output = Command::new("python3")
             .args(["-c", text])
             .env("PYTHONPATH", root().join("sdks/python/src"))
+            .env("RIVERRUN_BINARY", env!("CARGO_BIN_EXE_riverrun"))
             .output();
         let ended = Ended::of(output.unwrap());
         assert_eq!(ended.code, 0, "{}: {ended:#?}", self.at(block));

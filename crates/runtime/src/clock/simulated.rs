@@ -28,6 +28,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct SimulatedClock {
     simulation: Arc<Simulation>,
     patience: Duration,
+    /// How many handlers may run while time moves.
+    passed: usize,
 }
 
 impl Default for SimulatedClock {
@@ -57,6 +59,7 @@ impl SimulatedClock {
         Self {
             simulation: Arc::new(simulation),
             patience: PATIENCE,
+            passed: 0,
         }
     }
 
@@ -64,6 +67,13 @@ impl SimulatedClock {
     /// that time cannot move. Default 30 s.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
+        self
+    }
+
+    /// Lets time move while up to this many handlers run: those that sleep until a later time. It
+    /// stands still while more run. Default 0.
+    pub fn passing(mut self, handlers: usize) -> Self {
+        self.passed = handlers;
         self
     }
 
@@ -81,39 +91,43 @@ impl SimulatedClock {
     /// Moves time forward, through every moment at which something is due. Handlers that run are
     /// waited for before time moves: to them it stands still.
     pub async fn advance(&self, by: Duration) -> Result<(), Unsettled> {
-        self.walk(self.after(by), Handlers::AreWaitedFor).await
+        self.walk(self.after(by)).await
     }
 
     /// Moves time forward to this time, in milliseconds since 1970; never back.
     pub async fn advance_to_ms(&self, ms: Millis) -> Result<(), Unsettled> {
-        self.walk(ms, Handlers::AreWaitedFor).await
+        self.walk(ms).await
     }
 
     /// Moves time forward while handlers run: for their timeouts, and the leases on their work.
     pub async fn advance_regardless(&self, by: Duration) -> Result<(), Unsettled> {
-        self.walk(self.after(by), Handlers::GoOn).await
+        self.clone().passing(usize::MAX).advance(by).await
     }
 
     /// Moves time to the next moment at which something may be due, and says which that is; nothing
     /// where nothing is due, ever.
     pub async fn advance_to_next(&self) -> Result<Option<Millis>, Unsettled> {
         self.settle().await?;
-        let Some(next_ms) = self.simulation.next_stop(Handlers::AreWaitedFor) else {
+        let Some(next_ms) = self.next_due_ms() else {
             return Ok(None);
         };
-        self.walk(next_ms, Handlers::AreWaitedFor).await?;
+        self.walk(next_ms).await?;
         Ok(Some(next_ms))
     }
 
     /// The next moment at which something may be due; nothing where nothing is due, ever. Asked for
     /// while something is under way, it may be too late: [`settle`](Self::settle) first.
     pub fn next_due_ms(&self) -> Option<Millis> {
-        self.simulation.next_stop(Handlers::AreWaitedFor)
+        self.simulation.next_stop(self.passed)
     }
 
     /// Waits until nothing more happens without time moving.
     pub async fn settle(&self) -> Result<(), Unsettled> {
-        self.settled(Handlers::AreWaitedFor).await
+        let settled = self.simulation.settled(self.passed);
+        match tokio::time::timeout(self.patience, settled).await {
+            Ok(()) => Ok(()),
+            Err(_) => self.simulation.unsettled(self.passed).map_or(Ok(()), Err),
+        }
     }
 
     fn after(&self, by: Duration) -> Millis {
@@ -121,20 +135,11 @@ impl SimulatedClock {
         self.now_ms().saturating_add(by)
     }
 
-    async fn settled(&self, handlers: Handlers) -> Result<(), Unsettled> {
-        let settled = self.simulation.settled(handlers);
-        match tokio::time::timeout(self.patience, settled).await {
-            Ok(()) => Ok(()),
-            Err(_) => self.simulation.unsettled(handlers).map_or(Ok(()), Err),
-        }
-    }
-
-    async fn walk(&self, to_ms: Millis, handlers: Handlers) -> Result<(), Unsettled> {
+    async fn walk(&self, to_ms: Millis) -> Result<(), Unsettled> {
         loop {
-            self.settled(handlers).await?;
+            self.settle().await?;
             let now = self.now_ms();
-            let stop = self.simulation.next_stop(handlers);
-            let stop = stop.filter(|stop| *stop < to_ms);
+            let stop = self.next_due_ms().filter(|stop| *stop < to_ms);
             match stop {
                 Some(due) => self.simulation.set(due.max(now)),
                 None if now < to_ms => self.simulation.set(to_ms),
@@ -157,13 +162,6 @@ pub struct Unsettled {
     pub tasks: usize,
 }
 
-/// What is done about handlers that run.
-#[derive(Clone, Copy, PartialEq)]
-enum Handlers {
-    AreWaitedFor,
-    GoOn,
-}
-
 /// What keeps time from moving.
 #[derive(Clone, Copy)]
 pub(super) enum Counted {
@@ -184,7 +182,7 @@ pub(super) enum Alarm {
 
 pub(super) struct Simulation {
     state: Mutex<State>,
-    /// Told when nothing goes on any more.
+    /// Notified when something ended and no task is busy.
     settled: Notify,
 }
 
@@ -238,14 +236,14 @@ impl Simulation {
     }
 
     pub(super) fn less(&self, what: Counted) {
-        let is_none = {
+        let is_quiet = {
             let mut state = self.state.lock();
             let counted = state.counted(what);
             debug_assert!(*counted > 0, "whoever rests was busy");
             *counted = counted.saturating_sub(1);
-            *counted == 0
+            state.busy == 0
         };
-        if is_none {
+        if is_quiet {
             self.settled.notify_waiters();
         }
     }
@@ -268,10 +266,10 @@ impl Simulation {
     }
 
     /// The next moment at which time stops.
-    fn next_stop(&self, handlers: Handlers) -> Option<Millis> {
+    fn next_stop(&self, passed: usize) -> Option<Millis> {
         let stops = |alarm| match alarm {
             Alarm::Due => true,
-            Alarm::Beat => handlers == Handlers::GoOn,
+            Alarm::Beat => passed > 0,
             Alarm::Look => false,
         };
         let state = self.state.lock();
@@ -296,22 +294,22 @@ impl Simulation {
     }
 
     /// Waits until nothing goes on.
-    async fn settled(&self, handlers: Handlers) {
+    async fn settled(&self, passed: usize) {
         loop {
             let mut told = pin!(self.settled.notified());
             told.as_mut().enable();
-            if self.unsettled(handlers).is_none() {
+            if self.unsettled(passed).is_none() {
                 return;
             }
             told.await;
         }
     }
 
-    fn unsettled(&self, waited_for: Handlers) -> Option<Unsettled> {
+    fn unsettled(&self, passed: usize) -> Option<Unsettled> {
         let state = self.state.lock();
-        let handlers = match waited_for {
-            Handlers::AreWaitedFor => state.handlers,
-            Handlers::GoOn => 0,
+        let handlers = match state.handlers > passed {
+            true => state.handlers,
+            false => 0,
         };
         let tasks = state.busy;
         (handlers + tasks > 0).then_some(Unsettled { handlers, tasks })
@@ -461,6 +459,21 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn time_moves_while_no_more_handlers_run_than_are_passed() {
+        let simulated = SimulatedClock::starting_at_ms(0);
+        let clock = Clock::from(&simulated);
+        let (one, two) = (clock.handler(), clock.handler());
+        let passing = simulated.clone().passing(1);
+        let mut advance = pin!(passing.advance(ms(5)));
+        assert!(futures::poll!(advance.as_mut()).is_pending());
+        assert_eq!(simulated.now_ms(), 0);
+        drop(two);
+        advance.await.unwrap();
+        assert_eq!(simulated.now_ms(), 5);
+        drop(one);
+    }
+
+    #[tokio::test]
     async fn a_rest_that_is_given_up_is_one_no_more() {
         let simulated = SimulatedClock::starting_at_ms(0);
         let clock = Clock::from(&simulated);
@@ -470,7 +483,7 @@ mod tests {
             assert!(futures::poll!(rest.as_mut()).is_pending());
             simulated.settle().await.unwrap();
         }
-        assert!(simulated.simulation.unsettled(Handlers::GoOn).is_some());
+        assert!(simulated.simulation.unsettled(usize::MAX).is_some());
         drop(busy);
         simulated.settle().await.unwrap();
     }

@@ -40,6 +40,6 @@ def camel_keys(value: Any) -> Any:
     return value
 
 
-def options_on_wire(options: Mapping[str, Any]) -> dict[str, Any]:
+def options_on_wire(options: Mapping[str, Any]) -> Any:
     """Options as the server takes them, without those that are `None`."""
     return {name: item for name, item in camel_keys(options).items() if item is not None}

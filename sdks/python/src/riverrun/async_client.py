@@ -9,6 +9,8 @@ from contextlib import aclosing
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from ._api import requests
+from ._api.operations import AsyncApi
 from ._groups.flows import AsyncFlows
 from ._groups.schedules import AsyncSchedules
 from ._groups.triggers import AsyncTriggers
@@ -16,8 +18,9 @@ from ._groups.workers import AsyncWorkers
 from ._http import calls, streams
 from ._http.deadline import Deadline
 from ._http.follow import FINAL, Follower, drop, of_kinds
-from ._http.request import server_at
+from ._http.request import Request, server_at
 from ._http.sse import Parser, frame
+from ._naming import options_on_wire
 from .errors import RiverrunError
 from .options import Enqueued, Event, NewJob, Page, Redriven, Started
 
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 
     from .options import (
         CallOptions,
+        ChildQuery,
         EnqueueOptions,
         EventQuery,
         JobFilter,
@@ -48,6 +52,8 @@ class AsyncClient:
         timeout: float = 30.0,
     ) -> None:
         self._http = streams.Http(server_at(url, token, headers), timeout)
+        #: Every operation of the server's HTTP API.
+        self.api = AsyncApi(self._http)
         self.flows = AsyncFlows(self._http)
         self.triggers = AsyncTriggers(self._http)
         self.schedules = AsyncSchedules(self._http)
@@ -92,7 +98,7 @@ class AsyncClient:
         return calls.enqueued(await self._http.send(calls.enqueue_many(queue, jobs, create)))
 
     async def job(self, job_id: str) -> dict[str, Any]:
-        result: dict[str, Any] = await self._http.send(calls.job(job_id))
+        result: dict[str, Any] = await self._http.send(requests.get_job(job_id))
         return result
 
     async def jobs(
@@ -136,51 +142,57 @@ class AsyncClient:
 
     async def retry_job(self, job_id: str) -> Any:
         """Lets a job that has ended wait again, from its first attempt on."""
-        return await self._http.send(calls.job_action(job_id, "retry"))
+        return await self._http.send(requests.retry_job(job_id))
 
     async def cancel_job(self, job_id: str, reason: str | None = None) -> Any:
-        return await self._http.send(calls.job_action(job_id, "cancel", reason))
+        return await self._http.send(
+            requests.cancel_job(job_id, options_on_wire({"reason": reason}))
+        )
 
     async def promote_job(self, job_id: str) -> Any:
         """Lets a delayed job begin now."""
-        return await self._http.send(calls.job_action(job_id, "promote"))
+        return await self._http.send(requests.promote_job(job_id))
 
     async def update_job(
         self, job_id: str, *, priority: int | None = None, delay_ms: int | None = None
     ) -> dict[str, Any]:
         """Changes a job that has not begun."""
-        request = calls.update_job(job_id, priority, delay_ms)
+        request = requests.change_job(
+            job_id, options_on_wire({"priority": priority, "delay_ms": delay_ms})
+        )
         result: dict[str, Any] = await self._http.send(request)
         return result
 
     async def remove_job(self, job_id: str) -> None:
         """Removes a job that does not run."""
-        await self._http.send(calls.remove_job(job_id))
+        await self._http.send(requests.remove_job(job_id))
 
     async def wait_job(self, job_id: str, timeout: float | None = None) -> dict[str, Any]:
         """Waits until a job has ended, and gives it. Raises `TimeoutError` past `timeout` s."""
-        await self._until_end(calls.job_stream(job_id), Deadline(timeout, f"job {job_id}"))
+        await self._until_end(
+            requests.follow_stream("job", job_id), Deadline(timeout, f"job {job_id}")
+        )
         return await self.job(job_id)
 
     async def queues(self) -> list[dict[str, Any]]:
-        return list(calls.page(await self._http.send(calls.queues())))
+        return list(calls.page(await self._http.send(requests.list_queues())))
 
     async def queue(self, name: str) -> dict[str, Any]:
-        result: dict[str, Any] = await self._http.send(calls.queue(name))
+        result: dict[str, Any] = await self._http.send(requests.get_queue(name))
         return result
 
     async def pause_queue(self, name: str) -> Any:
-        return await self._http.send(calls.queue_action(name, "pause"))
+        return await self._http.send(requests.pause_queue(name))
 
     async def resume_queue(self, name: str) -> Any:
-        return await self._http.send(calls.queue_action(name, "resume"))
+        return await self._http.send(requests.resume_queue(name))
 
     async def clear_queue(self, name: str, *, delayed: bool = False) -> int:
         """Removes waiting jobs, with `delayed` also jobs that wait for their time.
 
         Returns how many it removed.
         """
-        answer = await self._http.send(calls.queue_action(name, "clear", delayed=delayed))
+        answer = await self._http.send(requests.clear_queue(name, {"delayed": delayed}))
         return int(answer["removed"])
 
     async def drain_queue(self, name: str, *, delayed: bool = False) -> int:
@@ -201,10 +213,13 @@ class AsyncClient:
 
         `state` is the older name of `status`.
         """
-        wanted = status or state or "completed"
-        request = calls.queue_action(
-            name, "clean", status=wanted, older_than_ms=older_than_ms, limit=limit, filter=filter
-        )
+        options = {
+            "status": status or state or "completed",
+            "older_than_ms": older_than_ms,
+            "limit": limit,
+            "filter": filter,
+        }
+        request = requests.clean_queue(name, options_on_wire(options))
         return int((await self._http.send(request))["removed"])
 
     async def dead_letters(
@@ -231,9 +246,8 @@ class AsyncClient:
         Those that had failed by now, each once, at most `per_second` of them a second. What takes
         longer than a few seconds goes on in the background, and `goes_on` is then true.
         """
-        request = calls.queue_action(
-            queue, "dlq/redrive", limit=limit, per_second=per_second, filter=filter
-        )
+        options = {"limit": limit, "per_second": per_second, "filter": filter}
+        request = requests.redrive(queue, options_on_wire(options))
         return calls.redriven(await self._http.send(request))
 
     async def purge_dead_letters(
@@ -245,9 +259,8 @@ class AsyncClient:
         filter: JobFilter | None = None,
     ) -> int:
         """Removes dead letters; says how many."""
-        request = calls.queue_action(
-            queue, "dlq/purge", older_than_ms=older_than_ms, limit=limit, filter=filter
-        )
+        options = {"older_than_ms": older_than_ms, "limit": limit, "filter": filter}
+        request = requests.purge(queue, options_on_wire(options))
         return int((await self._http.send(request))["removed"])
 
     async def call(self, process: str, input: Any = None, **options: Unpack[CallOptions]) -> Any:
@@ -289,43 +302,43 @@ class AsyncClient:
 
     async def run(self, run_id: str) -> dict[str, Any]:
         """A run with its state."""
-        result: dict[str, Any] = await self._http.send(calls.run(run_id))
+        result: dict[str, Any] = await self._http.send(requests.get_run(run_id))
         return result
 
     async def runs(self, **query: Unpack[RunQuery]) -> Page[dict[str, Any]]:
         """A page of runs, the newest first."""
-        return calls.page(await self._http.send(calls.runs(query)))
+        return calls.page(await self._http.send(requests.list_runs(**query)))
 
     async def state(self, run_id: str, at: Moment | None = None) -> dict[str, Any]:
         """The state now, or as it was after an event (its id) or at a time."""
-        result: dict[str, Any] = await self._http.send(calls.run_part(run_id, "state", {"at": at}))
+        result: dict[str, Any] = await self._http.send(requests.run_state(run_id, at=at))
         return result
 
     async def history(
         self, run_id: str, *, limit: int | None = None, cursor: str | None = None
     ) -> Page[dict[str, Any]]:
         """A page of the attempts of steps that have ended, in the order in which they ended."""
-        query = {"limit": limit, "cursor": cursor}
-        return calls.page(await self._http.send(calls.run_part(run_id, "history", query)))
+        request = requests.run_history(run_id, limit=limit, cursor=cursor)
+        return calls.page(await self._http.send(request))
 
     async def story(
         self, correlation_id: str, *, limit: int | None = None, cursor: str | None = None
     ) -> Page[dict[str, Any]]:
         """A page of what one cause set in motion, across runs, jobs and triggers."""
-        query = {"limit": limit, "cursor": cursor}
-        return calls.page(await self._http.send(calls.story(correlation_id, query)))
+        request = requests.get_story(correlation_id, limit=limit, cursor=cursor)
+        return calls.page(await self._http.send(request))
 
     async def unheard(self) -> Any:
         """How many events there were that nobody reacts to, by kind."""
-        return await self._http.send(calls.unheard())
+        return await self._http.send(requests.get_unheard())
 
     async def awaits(self) -> Any:
         """How many wait for events and at doors, and how many events are yet to be judged."""
-        return await self._http.send(calls.awaits())
+        return await self._http.send(requests.get_await_stats())
 
-    async def children(self, run_id: str, **query: Unpack[RunQuery]) -> Page[dict[str, Any]]:
+    async def children(self, run_id: str, **query: Unpack[ChildQuery]) -> Page[dict[str, Any]]:
         """A page of the runs that its steps started."""
-        return calls.page(await self._http.send(calls.run_part(run_id, "children", query)))
+        return calls.page(await self._http.send(requests.run_children(run_id, **query)))
 
     async def events(self, stream: str, **query: Unpack[EventQuery]) -> Page[Event]:
         """A page of the events of a run, by its id, or of a stream, by a name like `nq:global`."""
@@ -333,7 +346,7 @@ class AsyncClient:
 
     async def why(self, run_id: str) -> dict[str, Any]:
         """Why a run or a job does not move: each active visit and what it waits for."""
-        result: dict[str, Any] = await self._http.send(calls.why(run_id))
+        result: dict[str, Any] = await self._http.send(requests.run_why(run_id))
         return result
 
     async def fire(self, trigger_id: str, payload: Any = None, *, secret: str | None = None) -> Any:
@@ -346,42 +359,48 @@ class AsyncClient:
 
     async def cancel(self, run_id: str, reason: str | None = None) -> Any:
         """For good: what runs is told to stop, what waits is removed, children follow."""
-        return await self._http.send(calls.run_action(run_id, "cancel", reason=reason))
+        return await self._http.send(
+            requests.cancel_run(run_id, options_on_wire({"reason": reason}))
+        )
 
     async def pause(self, run_id: str, reason: str | None = None) -> Any:
         """It begins no more steps until it is resumed; attempts that run are let finish."""
-        return await self._http.send(calls.run_action(run_id, "pause", reason=reason))
+        return await self._http.send(
+            requests.pause_run(run_id, options_on_wire({"reason": reason}))
+        )
 
     async def resume(self, run_id: str) -> Any:
-        return await self._http.send(calls.run_action(run_id, "resume"))
+        return await self._http.send(requests.resume_run(run_id))
 
     async def rerun(self, run_id: str, input: Any = None, *, latest: bool = False) -> Started:
         """Starts the same again: with its input or another, in its version or the latest."""
-        request = calls.run_action(run_id, "rerun", input=input, latest=latest)
+        request = requests.rerun_run(run_id, options_on_wire({"input": input, "latest": latest}))
         return Started.from_wire(await self._http.send(request))
 
     async def fork(self, run_id: str, *, at: str | None = None) -> Started:
         """A new run that shares the past of this one up to the event `at`, or up to now."""
-        return Started.from_wire(await self._http.send(calls.run_action(run_id, "fork", at=at)))
+        return Started.from_wire(
+            await self._http.send(requests.fork_run(run_id, options_on_wire({"at": at})))
+        )
 
     async def delete_run(self, run_id: str) -> None:
         """Deletes a run that has ended, with its stream."""
-        await self._http.send(calls.delete_run(run_id))
+        await self._http.send(requests.delete_run(run_id))
 
     async def wait(self, run_id: str, timeout: float | None = None) -> dict[str, Any]:
         """Waits until a run has ended, and gives it. Raises `TimeoutError` past `timeout` s."""
-        await self._until_end(calls.run_stream(run_id), Deadline(timeout, f"run {run_id}"))
+        await self._until_end(requests.follow_run(run_id), Deadline(timeout, f"run {run_id}"))
         return await self.run(run_id)
 
-    async def _until_end(self, path: str, deadline: Deadline) -> None:
+    async def _until_end(self, request: Request, deadline: Deadline) -> None:
         """Reads a stream to its end, over lost connections too."""
         try:
-            await asyncio.wait_for(self._read_to_end(path), deadline.timeout)
+            await asyncio.wait_for(self._read_to_end(request), deadline.timeout)
         except (asyncio.TimeoutError, TimeoutError):
             raise deadline.over() from None
 
-    async def _read_to_end(self, path: str) -> None:
-        follower = Follower(path, "end", FINAL, until_end=True)
+    async def _read_to_end(self, request: Request) -> None:
+        follower = Follower(request, "end", FINAL, until_end=True)
         while not follower.is_over:
             try:
                 body = self._http.stream(follower.connect())
@@ -431,10 +450,10 @@ class AsyncClient:
 
     async def processes(self) -> list[dict[str, Any]]:
         """What the server can run, and what it cannot because its file does not load."""
-        return calls.records(await self._http.send(calls.processes()))
+        return calls.records(await self._http.send(requests.list_processes()))
 
     async def version(self) -> dict[str, Any]:
-        result: dict[str, Any] = await self._http.send(calls.version())
+        result: dict[str, Any] = await self._http.send(requests.version())
         return result
 
     async def subscribe(
@@ -447,7 +466,7 @@ class AsyncClient:
         on_missed: Callable[[dict[str, Any]], None] | None = None,
     ) -> AsyncGenerator[Event, None]:
         """The events of a stream as they happen; see `Client.subscribe`."""
-        follower = Follower(calls.stream_path(stream), after, types, until_end, on_missed)
+        follower = Follower(calls.follow(stream), after, types, until_end, on_missed)
         async with aclosing(self._follow(follower)) as events:
             async for event in events:
                 yield event

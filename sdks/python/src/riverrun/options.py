@@ -13,6 +13,7 @@ from ._naming import options_on_wire
 __all__ = [
     "Backoff",
     "CallOptions",
+    "ChildQuery",
     "Debounce",
     "Dedupe",
     "EnqueueOptions",
@@ -122,16 +123,14 @@ class JobQuery(TypedDict, total=False):
     cursor: str
 
 
-class RunQuery(TypedDict, total=False):
-    """Which runs a list shows."""
+class ChildQuery(TypedDict, total=False):
+    """Which children of a run a list shows."""
 
     flow: str
     version: str
     status: str | Sequence[str]
     tag: str
     tenant: str
-    #: The run that started them.
-    parent: str
     #: What their ids begin with.
     prefix: str
     #: Created at or after, and before.
@@ -140,6 +139,13 @@ class RunQuery(TypedDict, total=False):
     order: Literal["asc", "desc"]
     limit: int
     cursor: str
+
+
+class RunQuery(ChildQuery, total=False):
+    """Which runs a list shows."""
+
+    #: The run that started them.
+    parent: str
 
 
 class EventQuery(TypedDict, total=False):

@@ -2,15 +2,15 @@
  * A riverrun server, as a program sees it. Works in Node and in browsers.
  */
 
+import * as api from '../api/operations.ts'
 import type { Enqueued, EnqueueOptions, NewJob, StartOptions } from '../context.ts'
 import { CancelledError, RiverrunError } from '../errors.ts'
 import { finalTypes, type RunEvent, type RunStatus } from '../events.ts'
 import { revive } from '../failure.ts'
 import { followRun, type RunView } from '../live/run.ts'
-import { Http, type ClientOptions } from './http.ts'
+import { given, Http, JsonText, type Client, type ClientOptions } from './http.ts'
 import { FlowsApi } from './flows.ts'
 import { Gather } from './gather.ts'
-import { part } from './path.ts'
 import type { Attempt, Frame, JobRecord, JobState, Opened, Page, PageQuery, ProcessRecord, QueueRecord, Redriven, Run, RunJob, RunRecord, StateAt, Version, Why } from './records.ts'
 import { signature } from './signature.ts'
 import { readEvents } from './sse.ts'
@@ -140,7 +140,6 @@ export interface FireOptions {
   secret?: string
 }
 
-
 /** How long the server is asked to hold one request open. */
 const longestWaitMs = 20_000
 
@@ -149,16 +148,17 @@ export class Riverrun {
   readonly triggers: TriggersApi
   readonly schedules: SchedulesApi
   readonly workers: WorkersApi
-  readonly #http: Http
+  /** The `client` of the functions of `riverrun/api`. */
+  readonly api: Client
   readonly #gather: Gather
 
   constructor(options: ClientOptions = {}) {
-    this.#http = new Http(options)
-    this.#gather = new Gather((path, json) => this.#http.postText(path, json))
-    this.flows = new FlowsApi(this.#http)
-    this.triggers = new TriggersApi(this.#http)
-    this.schedules = new SchedulesApi(this.#http)
-    this.workers = new WorkersApi(this.#http)
+    this.api = new Http(options)
+    this.#gather = new Gather((queue, create, json) => this.#add(queue, new JsonText(json), create))
+    this.flows = new FlowsApi(this.api)
+    this.triggers = new TriggersApi(this.api)
+    this.schedules = new SchedulesApi(this.api)
+    this.workers = new WorkersApi(this.api)
   }
 
   /** When this is answered the job is on disk. Calls that are made side by side share requests. */
@@ -169,58 +169,62 @@ export class Riverrun {
   ): Promise<Enqueued> {
     const { name, create, ...rest } = options ?? {}
     const job = { name, data: data ?? null, ...(Object.keys(rest).length && { options: rest }) }
-    return this.#gather.add(`/api/queues/${part(queue)}/jobs${create ? '?create=true' : ''}`, JSON.stringify(job))
+    return this.#gather.add(queue, create === true, JSON.stringify(job))
   }
 
   /** All of them or none. */
   async enqueueMany<Data = unknown>(queue: string, jobs: Omit<NewJob<Data>, 'queue'>[], options?: AddOptions): Promise<Enqueued[]> {
     if (!jobs.length) return []
-    const added = this.#http.post<{ jobs: Enqueued[] }>(`/api/queues/${part(queue)}/jobs`, { jobs }, { query: { ...options } })
-    return (await added).jobs
+    return (await this.#add(queue, { jobs }, options?.create)).jobs
+  }
+
+  #add(queue: string, body: object, create: boolean | undefined): Promise<{ jobs: Enqueued[] }> {
+    const query = create ? { create } : {}
+    return api.addJobs({ client: this.api, path: { name: queue }, query, body }) as Promise<{ jobs: Enqueued[] }>
   }
 
   job<Data = unknown, Result = unknown>(jobId: string): Promise<JobRecord<Data, Result>> {
-    return this.#http.get(`/api/jobs/${part(jobId)}`)
+    return api.getJob({ client: this.api, path: { id: jobId } }) as Promise<JobRecord<Data, Result>>
   }
 
   /** A page may hold fewer jobs than `limit`, even none, although more follow: `nextCursor` says so. */
   jobs(queue: string, query?: JobQuery): Promise<Page<JobRecord>> {
-    return this.#http.get(`/api/queues/${part(queue)}/jobs`, { query: { ...query } })
+    return api.queueJobs({ client: this.api, path: { name: queue }, query: given(query) }) as Promise<Page<JobRecord>>
   }
 
   /** Jobs of all queues, one queue after the other, or of `queue`. */
   findJobs(query: JobQuery & { queue?: string } = {}): Promise<Page<JobRecord>> {
-    return this.#http.get('/api/jobs', { query: { queue: '*', ...query } })
+    return api.listJobs({ client: this.api, query: given({ queue: '*', ...query }) }) as Promise<Page<JobRecord>>
   }
 
   /** The jobs that drive runs which have not ended; `stalled`: that were to move longer than a lease ago. */
   runJobs(query?: PageQuery & { flow?: string; status?: RunStatus | RunStatus[]; stalled?: boolean }): Promise<Page<RunJob>> {
     // Said, or the jobs of queues would be meant.
-    return this.#http.get('/api/jobs', { query: { ...query, stalled: query?.stalled ?? false } })
+    return api.listJobs({ client: this.api, query: given({ ...query, stalled: query?.stalled ?? false }) }) as Promise<Page<RunJob>>
   }
 
   /** Lets a job that has ended wait again, from its first attempt on. */
   retryJob(jobId: string): Promise<JobRecord> {
-    return this.#http.post(`/api/jobs/${part(jobId)}/retry`)
+    return api.retryJob({ client: this.api, path: { id: jobId } }) as Promise<JobRecord>
   }
 
   cancelJob(jobId: string, reason?: string): Promise<JobRecord> {
-    return this.#http.post(`/api/jobs/${part(jobId)}/cancel`, { reason })
+    return api.cancelJob({ client: this.api, path: { id: jobId }, body: given({ reason }) }) as Promise<JobRecord>
   }
 
   /** Lets a delayed job begin now. */
   promoteJob(jobId: string): Promise<JobRecord> {
-    return this.#http.post(`/api/jobs/${part(jobId)}/promote`)
+    return api.promoteJob({ client: this.api, path: { id: jobId } }) as Promise<JobRecord>
   }
 
   /** Changes a job that has not begun. */
   updateJob(jobId: string, changes: { priority?: number; delayMs?: number }): Promise<JobRecord> {
-    return this.#http.patch(`/api/jobs/${part(jobId)}`, changes)
+    return api.changeJob({ client: this.api, path: { id: jobId }, body: changes }) as Promise<JobRecord>
   }
 
   /** Removes a job that does not run. */
   removeJob(jobId: string): Promise<void> {
-    return this.#http.delete(`/api/jobs/${part(jobId)}`)
+    return api.removeJob({ client: this.api, path: { id: jobId } })
   }
 
   /** Waits until a job has ended, however it ends, over reconnects and restarts of the server. */
@@ -233,33 +237,33 @@ export class Riverrun {
 
   /** What becomes of a job and what its handler says, as it happens. */
   followJob(jobId: string, options?: SubscribeOptions): AsyncGenerator<RunEvent, void> {
-    return subscribe(this.#http, `/api/events/job/${part(jobId)}/stream`, options)
+    return subscribe((to) => api.followStream({ ...to, client: this.api, path: { type: 'job', id: jobId } }), options)
   }
 
   /** What happens to the jobs of a queue from now on. Nothing of it is stored: see `onMissed`. */
   followQueue(queue: string, options?: Omit<SubscribeOptions, 'from' | 'follow'>): AsyncGenerator<RunEvent, void> {
-    return subscribe(this.#http, `/api/events/queue/${part(queue)}/stream`, options)
+    return subscribe((to) => api.followStream({ ...to, client: this.api, path: { type: 'queue', id: queue } }), options)
   }
 
   async queues(): Promise<QueueRecord[]> {
-    return (await this.#http.get<Page<QueueRecord>>('/api/queues')).items
+    return (await api.listQueues({ client: this.api })).items as QueueRecord[]
   }
 
   queue(name: string): Promise<QueueRecord> {
-    return this.#http.get(`/api/queues/${part(name)}`)
+    return api.getQueue({ client: this.api, path: { name } }) as Promise<QueueRecord>
   }
 
   pauseQueue(name: string): Promise<QueueRecord> {
-    return this.#http.post(`/api/queues/${part(name)}/pause`)
+    return api.pauseQueue({ client: this.api, path: { name } }) as Promise<QueueRecord>
   }
 
   resumeQueue(name: string): Promise<QueueRecord> {
-    return this.#http.post(`/api/queues/${part(name)}/resume`)
+    return api.resumeQueue({ client: this.api, path: { name } }) as Promise<QueueRecord>
   }
 
   /** Removes waiting jobs; with `delayed` also jobs that wait for their time. */
   clearQueue(name: string, options?: { delayed?: boolean }): Promise<{ removed: number; left: number }> {
-    return this.#http.post(`/api/queues/${part(name)}/clear`, options)
+    return api.clearQueue({ client: this.api, path: { name }, body: given(options) })
   }
 
   /** The older name of `clearQueue`. */
@@ -269,12 +273,12 @@ export class Riverrun {
 
   /** Removes jobs that have ended. */
   cleanQueue(name: string, options?: CleanOptions & { status?: 'completed' | 'failed' | 'cancelled'; /** The older name of `status`. */ state?: 'completed' | 'failed' | 'cancelled' }): Promise<{ removed: number }> {
-    return this.#http.post(`/api/queues/${part(name)}/clean`, options)
+    return api.cleanQueue({ client: this.api, path: { name }, body: given(options) })
   }
 
   /** Jobs that have failed for good, newest first; those that `filter` names. */
   deadLetters(queue: string, { filter, ...page }: PageQuery & { filter?: JobFilter } = {}): Promise<Page<JobRecord>> {
-    return this.#http.get(`/api/queues/${part(queue)}/dlq`, { query: { ...page, ...filter } })
+    return api.deadLetters({ client: this.api, path: { name: queue }, query: given({ ...page, ...filter }) }) as Promise<Page<JobRecord>>
   }
 
   /**
@@ -282,11 +286,11 @@ export class Riverrun {
    * once. What takes longer than a few seconds goes on in the background: `goesOn` is then true.
    */
   redrive(queue: string, options?: RedriveOptions): Promise<Redriven> {
-    return this.#http.post(`/api/queues/${part(queue)}/dlq/redrive`, options)
+    return api.redrive({ client: this.api, path: { name: queue }, body: given(options) })
   }
 
   purgeDeadLetters(queue: string, options?: CleanOptions): Promise<{ removed: number }> {
-    return this.#http.post(`/api/queues/${part(queue)}/dlq/purge`, options)
+    return api.purge({ client: this.api, path: { name: queue }, body: given(options) })
   }
 
   /** Runs a process at once and gives back its value. Its error is thrown, with its code. */
@@ -295,16 +299,16 @@ export class Riverrun {
     const body = { process, input: input ?? null, ...options }
     // The server keeps the time; the client waits a little longer for it to say so.
     const patienceMs = timeoutMs === undefined ? undefined : timeoutMs + 10_000
-    return (await this.#http.post<{ value: Value }>('/api/runner/execute', body, { signal, timeoutMs: patienceMs })).value
+    return (await api.execute({ client: this.api, body, signal, ...(patienceMs !== undefined && { timeoutMs: patienceMs }) })).value as Value
   }
 
   /** The same, with everything that the process says on its way. Leaving the loop early cancels the call. */
   async *frames(process: string, input?: unknown, { signal, ...options }: CallOptions = {}): AsyncGenerator<Frame, void> {
     const abort = new AbortController()
     try {
-      const response = await this.#http.open('POST', '/api/runner/execute', {
+      const response = await this.api.sse.post({
+        url: '/api/runner/execute',
         body: { process, input: input ?? null, ...options },
-        headers: { accept: 'text/event-stream' },
         signal: signal ? AbortSignal.any([signal, abort.signal]) : abort.signal,
       })
       for await (const { event, data } of readEvents(response.body as ReadableStream<Uint8Array>)) {
@@ -330,7 +334,7 @@ export class Riverrun {
 
   /** Starts a run of a flow. When this is answered the run is on disk. */
   start(flow: string, input?: unknown, options?: StartOptions): Promise<StartedRun> {
-    return this.#http.post(`/api/flows/${part(flow)}/start`, { input, ...options })
+    return api.startRun({ client: this.api, path: { id: flow }, body: given({ input, ...options }) }) as Promise<StartedRun>
   }
 
   /** Starts a run and waits until it has ended, however it ends. */
@@ -341,90 +345,90 @@ export class Riverrun {
   ): Promise<Run<State, Result>> {
     const startedMs = Date.now()
     const wait = Math.min(timeoutMs ?? longestWaitMs, longestWaitMs)
-    const path = `/api/flows/${part(flow)}/start`
-    const run = await this.#http.post<Run<State, Result>>(path, { input, ...options }, { query: { wait }, signal })
+    const started = api.startRun({ client: this.api, path: { id: flow }, query: { wait }, body: given({ input, ...options }), signal })
+    const run = (await started) as Run<State, Result>
     if (run.endedAt !== undefined) return run
     const leftMs = timeoutMs === undefined ? undefined : Math.max(0, startedMs + timeoutMs - Date.now())
     return this.wait(run.runId, { ...(leftMs !== undefined && { timeoutMs: leftMs }), ...(signal && { signal }) })
   }
 
   run<State = Record<string, unknown>, Result = unknown>(runId: string): Promise<Run<State, Result>> {
-    return this.#http.get(`/api/runs/${part(runId)}`)
+    return api.getRun({ client: this.api, path: { id: runId } }) as Promise<Run<State, Result>>
   }
 
   runs(query?: RunQuery): Promise<Page<RunRecord>> {
-    return this.#http.get('/api/runs', { query: { ...query } })
+    return api.listRuns({ client: this.api, query: given(query) }) as Promise<Page<RunRecord>>
   }
 
   /** For good: what runs is told to stop, what waits is removed, children follow. */
   cancel(runId: string, reason?: string): Promise<Run> {
-    return this.#http.post(`/api/runs/${part(runId)}/cancel`, { reason })
+    return api.cancelRun({ client: this.api, path: { id: runId }, body: given({ reason }) }) as Promise<Run>
   }
 
   /** It begins no more steps until it is resumed; attempts that run are let finish. */
   pause(runId: string, reason?: string): Promise<Run> {
-    return this.#http.post(`/api/runs/${part(runId)}/pause`, { reason })
+    return api.pauseRun({ client: this.api, path: { id: runId }, body: given({ reason }) }) as Promise<Run>
   }
 
   resume(runId: string): Promise<Run> {
-    return this.#http.post(`/api/runs/${part(runId)}/resume`)
+    return api.resumeRun({ client: this.api, path: { id: runId } }) as Promise<Run>
   }
 
   /** Starts the same again: with the same input or another one, in its own version or the `latest`. */
   rerun(runId: string, options?: { input?: unknown; latest?: boolean }): Promise<StartedRun> {
-    return this.#http.post(`/api/runs/${part(runId)}/rerun`, options)
+    return api.rerunRun({ client: this.api, path: { id: runId }, body: given(options) }) as Promise<StartedRun>
   }
 
   /** A new run that shares the past of this one up to the event `at`, or up to now. */
   fork(runId: string, options?: { at?: string }): Promise<StartedRun> {
-    return this.#http.post(`/api/runs/${part(runId)}/fork`, options)
+    return api.forkRun({ client: this.api, path: { id: runId }, body: given(options) }) as Promise<StartedRun>
   }
 
   /** Deletes a run that has ended, with its stream. */
   deleteRun(runId: string): Promise<void> {
-    return this.#http.delete(`/api/runs/${part(runId)}`)
+    return api.deleteRun({ client: this.api, path: { id: runId } })
   }
 
   /** The state now, or as it was after an event (its id) or at a time. */
   state<State = Record<string, unknown>>(runId: string, options?: { at?: Moment }): Promise<StateAt<State>> {
-    return this.#http.get(`/api/runs/${part(runId)}/state`, { query: { ...options } })
+    return api.runState({ client: this.api, path: { id: runId }, query: given(options) }) as Promise<StateAt<State>>
   }
 
   /** The attempts of steps that have ended, in the order in which they ended. */
   history(runId: string, query?: PageQuery): Promise<Page<Attempt>> {
-    return this.#http.get(`/api/runs/${part(runId)}/history`, { query: { ...query } })
+    return api.runHistory({ client: this.api, path: { id: runId }, query: given(query) }) as Promise<Page<Attempt>>
   }
 
   /** What one cause set in motion: the events of runs, jobs and triggers with this correlation id, in order of time. */
   story(correlationId: string, query?: PageQuery): Promise<Page<RunEvent & { stream: string }>> {
-    return this.#http.get(`/api/stories/${part(correlationId)}`, { query: { ...query } })
+    return api.getStory({ client: this.api, path: { correlationId }, query: given(query) }) as Promise<Page<RunEvent & { stream: string }>>
   }
 
   /** How many events there were that nobody reacts to, by kind. */
   unheard(): Promise<unknown> {
-    return this.#http.get('/api/events/unheard')
+    return api.getUnheard({ client: this.api })
   }
 
   /** How many wait for events and at doors, and how many events an expression has yet to judge. */
   awaits(): Promise<unknown> {
-    return this.#http.get('/api/awaits')
+    return api.getAwaitStats({ client: this.api })
   }
 
   /** The runs that its steps started. */
   children(runId: string, query?: RunQuery): Promise<Page<RunRecord>> {
-    return this.#http.get(`/api/runs/${part(runId)}/children`, { query: { ...query } })
+    return api.runChildren({ client: this.api, path: { id: runId }, query: given(query) }) as Promise<Page<RunRecord>>
   }
 
   /** Why a run or a job does not move, or what it does: each active visit and what it waits for. */
   why(runId: string): Promise<Why> {
-    return this.#http.get(`/api/runs/${part(runId)}/why`)
+    return api.runWhy({ client: this.api, path: { id: runId } }) as Promise<Why>
   }
 
   /** Opens the trigger that a step waits for: it goes on with `payload`. `triggers.fire` starts a flow. */
   async fire(triggerId: string, payload?: unknown, { secret }: FireOptions = {}): Promise<Opened> {
     const body = payload ?? {}
     const headers: Record<string, string> = secret === undefined ? {} : { 'x-riverrun-signature': await signature(secret, JSON.stringify(body)) }
-    return this.#http.post(`/api/triggers/${part(triggerId)}`, body, { headers })
+    return api.openDoor({ client: this.api, path: { id: triggerId }, body, headers }) as Promise<Opened>
   }
 
   /** Waits until a run has ended, however it ends, over reconnects and restarts of the server. */
@@ -438,27 +442,27 @@ export class Riverrun {
 
   /** Emits an event into a run, a stream, or the global one. */
   emit(event: NewEvent): Promise<{ stream: string; ids: string[] }> {
-    return this.#http.post('/api/events', event)
+    return api.emitEvent({ client: this.api, body: event })
   }
 
   /** Appends events to a stream, all of them or none: to `webhook` `github`, or to `flow` and a run's id. */
   append(type: string, id: string, events: StreamEvent | StreamEvent[]): Promise<{ stream: string; ids: string[] }> {
-    return this.#http.post(`/api/events/${part(type)}/${part(id)}`, events)
+    return api.appendEvents({ client: this.api, path: { type, id }, body: events })
   }
 
   /** A page of what a run's stream holds. */
   events(runId: string, query?: EventQuery): Promise<Page<RunEvent>> {
-    return this.#http.get(`/api/runs/${part(runId)}/events`, { query: { ...query } })
+    return api.runEvents({ client: this.api, path: { id: runId }, query: given(query) }) as Promise<Page<RunEvent>>
   }
 
   /** A page of the stream with a full name, such as `nq:job:<jobId>` or `nq:global`. */
   streamEvents(stream: string, query?: EventQuery): Promise<Page<RunEvent>> {
-    return this.#http.get(`/api/events/${part(stream)}`, { query: { ...query } })
+    return api.streamEvents({ client: this.api, path: { stream }, query: given(query) }) as Promise<Page<RunEvent>>
   }
 
   /** The events of a stream with a full name, such as `nq:flow:<runId>` or `nq:global`, as they happen. */
   subscribe(stream: string, options?: SubscribeOptions): AsyncGenerator<RunEvent, void> {
-    return subscribe(this.#http, `/api/events/${part(stream)}/tail`, options)
+    return subscribe((to) => api.followNamed({ ...to, client: this.api, path: { stream } }), options)
   }
 
   /**
@@ -466,12 +470,12 @@ export class Riverrun {
    * every `order.*`. The `cursor` of the last one that was seen leads to those after it.
    */
   onKind(kinds: string | string[], options?: OnKindOptions): AsyncGenerator<LoggedEvent, void> {
-    return onKind(this.#http, kinds, options)
+    return onKind(this.api, kinds, options)
   }
 
   /** The events of a run as they happen. */
   follow(runId: string, options?: SubscribeOptions): AsyncGenerator<RunEvent, void> {
-    return subscribe(this.#http, `/api/runs/${part(runId)}/stream`, options)
+    return subscribe((to) => api.followRun({ ...to, client: this.api, path: { id: runId } }), options)
   }
 
   /** A run as it stands after each of its events, until it ends. */
@@ -481,11 +485,11 @@ export class Riverrun {
 
   /** What the server can run, and what it cannot because its file does not load. */
   async processes(): Promise<ProcessRecord[]> {
-    return (await this.#http.get<Page<ProcessRecord>>('/api/processes')).items
+    return (await api.listProcesses({ client: this.api })).items as ProcessRecord[]
   }
 
   version(): Promise<Version> {
-    return this.#http.get('/api/version')
+    return api.version({ client: this.api })
   }
 }
 

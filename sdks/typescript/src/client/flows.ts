@@ -1,6 +1,6 @@
-import type { Http } from './http.ts'
-import { part } from './path.ts'
-import type { FlowDetail, FlowDiagram, FlowIssue, FlowSummary, Page, RegisteredFlow } from './records.ts'
+import * as api from '../api/operations.ts'
+import { given, type Client } from './http.ts'
+import type { FlowDetail, FlowDiagram, FlowIssue, FlowSummary, RegisteredFlow } from './records.ts'
 
 interface VersionQuery {
   /** The newest where absent. */
@@ -9,37 +9,37 @@ interface VersionQuery {
 
 /** The definitions of flows. Runs of them are started and read with the client itself. */
 export class FlowsApi {
-  readonly #http: Http
+  readonly #client: Client
 
-  constructor(http: Http) {
-    this.#http = http
+  constructor(client: Client) {
+    this.#client = client
   }
 
   /** The newest version of every flow. */
   async list(): Promise<FlowSummary[]> {
-    return (await this.#http.get<Page<FlowSummary>>('/api/flows')).items
+    return (await api.listFlows({ client: this.#client })).items as FlowSummary[]
   }
 
   get(id: string, query?: VersionQuery): Promise<FlowDetail> {
-    return this.#http.get(`/api/flows/${part(id)}`, { query: { ...query } })
+    return api.getFlow({ client: this.#client, path: { id }, query: given(query) }) as Promise<FlowDetail>
   }
 
   /** The newest first. */
   async versions(id: string): Promise<FlowSummary[]> {
-    return (await this.#http.get<Page<FlowSummary>>(`/api/flows/${part(id)}/versions`)).items
+    return (await api.flowVersions({ client: this.#client, path: { id } })).items as FlowSummary[]
   }
 
   /** A definition is kept for ever under its id and version; the same again changes nothing. */
   register(definition: object): Promise<RegisteredFlow> {
-    return this.#http.post('/api/flows', definition)
+    return api.registerFlow({ client: this.#client, body: definition as Record<string, unknown> }) as Promise<RegisteredFlow>
   }
 
   /** What is wrong with a definition, if anything. Nothing is registered. */
   validate(definition: object): Promise<{ valid: boolean; issues: FlowIssue[] }> {
-    return this.#http.post('/api/flows/validate', definition)
+    return api.validateFlow({ client: this.#client, body: definition as Record<string, unknown> }) as Promise<{ valid: boolean; issues: FlowIssue[] }>
   }
 
   diagram(id: string, query?: VersionQuery): Promise<FlowDiagram> {
-    return this.#http.get(`/api/flows/${part(id)}/diagram`, { query: { ...query } })
+    return api.flowDiagram({ client: this.#client, path: { id }, query: given(query) }) as Promise<FlowDiagram>
   }
 }

@@ -26,7 +26,7 @@ interface Job {
   reject: (error: unknown) => void
 }
 
-export type SendJobs = (path: string, json: string) => Promise<{ jobs: Enqueued[] }>
+export type SendJobs = (queue: string, create: boolean, json: string) => Promise<{ jobs: Enqueued[] }>
 
 export class Gather {
   readonly #send: SendJobs
@@ -37,17 +37,18 @@ export class Gather {
   }
 
   /** The job's text is made by the caller: what it changes afterwards is not in it. */
-  add(path: string, json: string): Promise<Enqueued> {
-    let line = this.#lines.get(path)
+  add(queue: string, create: boolean, json: string): Promise<Enqueued> {
+    const name = `${create} ${queue}`
+    let line = this.#lines.get(name)
     if (!line) {
-      line = new Line((json) => this.#send(path, json), () => this.#lines.delete(path))
-      this.#lines.set(path, line)
+      line = new Line((json) => this.#send(queue, create, json), () => this.#lines.delete(name))
+      this.#lines.set(name, line)
     }
     return line.add(json)
   }
 }
 
-/** The jobs for one path. */
+/** The jobs for one queue. */
 class Line {
   readonly #send: (json: string) => Promise<{ jobs: Enqueued[] }>
   readonly #onEmpty: () => void

@@ -30,23 +30,72 @@ export class HttpError extends RiverrunError {
   }
 }
 
-export interface RequestOptions {
-  query?: Record<string, unknown>
-  headers?: Record<string, string>
+/** The parts of a request that an operation describes. */
+export interface TDataShape {
+  body?: unknown
+  headers?: unknown
+  path?: unknown
+  query?: unknown
+  url: string
+}
+
+/** How a request is sent, beside what its operation describes. */
+export interface SendOptions {
+  headers?: object
   signal?: AbortSignal | undefined
+  /** In place of the client's. */
   timeoutMs?: number | undefined
 }
 
-interface StreamOptions extends Omit<RequestOptions, 'timeoutMs'> {
-  body?: unknown
+/** What a generated function takes. The parameters after the first are the generator's. */
+export type Options<Data extends TDataShape = TDataShape, _Throws extends boolean = boolean, _Response = unknown> = Omit<Data, 'url'> & SendOptions
+
+type Request = TDataShape & SendOptions
+
+/** What an operation answers with where it succeeds. */
+type Success<Responses> = Responses[keyof Responses]
+
+/** Where the generated functions send their requests. A failure rejects with `HttpError` or `RiverrunError`. */
+export interface Client {
+  get: Send
+  post: Send
+  put: Send
+  patch: Send
+  delete: Send
+  /** Answers that are read as they come: no time limit. */
+  sse: { get: Open; post: Open }
 }
 
-export class Http {
+type Send = <Responses = unknown, _Errors = unknown, _Throws extends boolean = false>(request: Request) => Promise<Success<Responses>>
+type Open = <_Responses = unknown, _Errors = unknown, _Throws extends boolean = false>(request: Request) => Promise<Response>
+
+/** A client for the functions of `riverrun/api`. */
+export function createClient(options: ClientOptions = {}): Client {
+  return new Http(options)
+}
+
+/** Options as an operation describes them. Dates become text when they are sent, and so do lists in a query. */
+export function given<Wire>(options: { [Name in keyof NonNullable<NoInfer<Wire>>]?: unknown } | undefined): Wire {
+  return { ...options } as Wire
+}
+
+/** A body that is JSON already. */
+export class JsonText {
+  constructor(readonly text: string) {}
+}
+
+export class Http implements Client {
   readonly #base: string
   readonly #headers: Record<string, string>
   readonly #fetch: typeof fetch
   readonly #transport: Transport
   readonly #timeoutMs: number
+  readonly get = this.#sender('GET')
+  readonly post = this.#sender('POST')
+  readonly put = this.#sender('PUT')
+  readonly patch = this.#sender('PATCH')
+  readonly delete = this.#sender('DELETE')
+  readonly sse = { get: this.#opener('GET'), post: this.#opener('POST') }
 
   constructor({ url = 'http://127.0.0.1:4600', token, headers, timeoutMs = 30_000, ...rest }: ClientOptions) {
     this.#base = String(url).replace(/\/+$/, '')
@@ -56,38 +105,26 @@ export class Http {
     this.#timeoutMs = timeoutMs
   }
 
-  get<T>(path: string, options?: RequestOptions): Promise<T> {
-    return this.#json('GET', path, undefined, options)
+  #sender(method: string): Send {
+    return <Responses>(request: Request) => this.#send(method, request) as Promise<Success<Responses>>
   }
 
-  post<T>(path: string, body?: unknown, options?: RequestOptions): Promise<T> {
-    return this.postText(path, JSON.stringify(body ?? {}), options)
+  #opener(method: string): Open {
+    return (request) => this.#open(method, request)
   }
 
-  /** A body that is JSON already. */
-  postText<T>(path: string, json: string, options?: RequestOptions): Promise<T> {
-    return this.#json('POST', path, json, options)
-  }
-
-  patch<T>(path: string, body: unknown): Promise<T> {
-    return this.#json('PATCH', path, JSON.stringify(body))
-  }
-
-  delete(path: string): Promise<void> {
-    return this.#json('DELETE', path)
-  }
-
-  /** An answer whose body is read as it comes: no time limit. */
-  async open(method: string, path: string, { query, body, headers, signal }: StreamOptions = {}): Promise<Response> {
+  async #open(method: string, request: Request): Promise<Response> {
+    const { signal } = request
+    const body = bodyText(method, request.body)
     const init: RequestInit = {
       method,
-      headers: this.#headersFor(body !== undefined, headers),
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      headers: this.#headersFor(body, { accept: 'text/event-stream', ...request.headers }),
+      ...(body !== undefined && { body }),
       ...(signal && { signal }),
     }
     let response: Response
     try {
-      response = await this.#fetch(`${this.#base}${path}${queryText(query)}`, init)
+      response = await this.#fetch(`${this.#base}${pathOf(request)}${queryText(request.query)}`, init)
     } catch (cause) {
       if (signal?.aborted) throw signal.reason
       throw this.#unreachable(cause)
@@ -97,13 +134,16 @@ export class Http {
     return response
   }
 
-  async #json<T>(method: string, path: string, body?: string, { query, headers, signal, timeoutMs = this.#timeoutMs }: RequestOptions = {}): Promise<T> {
+  async #send(method: string, request: Request): Promise<unknown> {
+    const { signal, timeoutMs = this.#timeoutMs } = request
+    const path = pathOf(request)
+    const body = bodyText(method, request.body)
     let answer: Answer
     try {
       answer = await this.#transport({
         method,
-        path: path + queryText(query),
-        headers: this.#headersFor(body !== undefined, headers),
+        path: path + queryText(request.query),
+        headers: this.#headersFor(body, request.headers),
         body,
         signal,
         timeoutMs,
@@ -114,16 +154,33 @@ export class Http {
       throw this.#unreachable(cause)
     }
     if (answer.status < 200 || answer.status > 299) throw failure(answer)
-    return (answer.text ? JSON.parse(answer.text) : undefined) as T
+    return answer.text ? JSON.parse(answer.text) : undefined
   }
 
-  #headersFor(hasBody: boolean, more: Record<string, string> | undefined): Record<string, string> {
-    return { ...this.#headers, ...(hasBody && { 'content-type': 'application/json' }), ...more }
+  /** The names of headers that generated functions give are not all in lower case. */
+  #headersFor(body: string | undefined, more: object | undefined): Record<string, string> {
+    const headers: Record<string, string> = { ...this.#headers }
+    for (const [name, value] of Object.entries(more ?? {})) if (value !== undefined) headers[name.toLowerCase()] = String(value)
+    if (body !== undefined) headers['content-type'] = 'application/json'
+    return headers
   }
 
   #unreachable(cause: unknown): RiverrunError {
     return new RiverrunError('UNREACHABLE', `${this.#base} cannot be reached: ${reason(cause)}`, { cause })
   }
+}
+
+/** The path of a request with its parameters in place. */
+function pathOf({ url, path }: Request): string {
+  const values = (path ?? {}) as Record<string, unknown>
+  return url.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name])))
+}
+
+/** A POST always has a body: the server takes an empty object where an operation has none. */
+function bodyText(method: string, body: unknown): string | undefined {
+  if (body instanceof JsonText) return body.text
+  if (body !== undefined) return JSON.stringify(body)
+  return method === 'POST' ? '{}' : undefined
 }
 
 function failure({ status, statusText, text }: Answer): HttpError {
@@ -144,7 +201,8 @@ function reason(cause: unknown): string {
   return inner instanceof Error ? inner.message || String((inner as { code?: string }).code) : String(inner)
 }
 
-function queryText(query: Record<string, unknown> | undefined): string {
+/** Lists are joined with commas, dates written as ISO 8601. */
+function queryText(query: unknown): string {
   const params = new URLSearchParams()
   for (const [key, value] of Object.entries(query ?? {})) {
     if (value === undefined) continue

@@ -5,7 +5,7 @@
 
 import { RiverrunError } from '../errors.ts'
 import { finalTypes, isFinal, type RunEvent } from '../events.ts'
-import { HttpError, type Http } from './http.ts'
+import { given, HttpError, type Client, type SendOptions } from './http.ts'
 import { readEvents } from './sse.ts'
 
 export interface SubscribeOptions {
@@ -49,16 +49,20 @@ export interface LoggedEvent<Data = any> extends RunEvent<Data> {
 
 const longestWaitMs = 30_000
 
-export function onKind(http: Http, kinds: string | string[], options: OnKindOptions = {}): AsyncGenerator<LoggedEvent, void> {
-  return subscribe(http, '/api/events', options, { type: kinds }) as AsyncGenerator<LoggedEvent, void>
+/** What of a request for a stream changes from one connection to the next. */
+interface Connecting extends SendOptions {
+  query: { from?: string; type?: string; follow?: 'until-end' | 'forever' }
 }
 
-export async function* subscribe(
-  http: Http,
-  path: string,
-  options: SubscribeOptions = {},
-  more: Record<string, unknown> = {},
-): AsyncGenerator<RunEvent, void> {
+/** Sends the request for a stream. */
+export type Open = (to: Connecting) => Promise<Response>
+
+export function onKind(client: Client, kinds: string | string[], options: OnKindOptions = {}): AsyncGenerator<LoggedEvent, void> {
+  const open: Open = ({ query, ...to }) => client.sse.get({ ...to, url: '/api/events', query: { type: kinds, ...query } })
+  return subscribe(open, options) as AsyncGenerator<LoggedEvent, void>
+}
+
+export async function* subscribe(open: Open, options: SubscribeOptions = {}): AsyncGenerator<RunEvent, void> {
   const { from, follow, signal } = options
   const types = options.types && [...options.types, ...(follow === 'until-end' ? finalTypes : [])]
   let lastId: string | undefined
@@ -69,9 +73,9 @@ export async function* subscribe(
     let hasEnded = false
     let reason: unknown
     try {
-      const connection = connect(http, path, {
+      const connection = connect(open, {
         ...options,
-        query: { ...more, from: lastId === undefined ? from : undefined, ...(types && { type: types }), follow },
+        query: given({ from: lastId === undefined ? from : undefined, ...(types && { type: types }), follow }),
         lastId,
         onRetry: (ms) => (retryMs = ms),
         onId: (id) => (lastId = id),
@@ -97,7 +101,7 @@ export async function* subscribe(
 }
 
 interface ConnectOptions extends SubscribeOptions {
-  query: Record<string, unknown>
+  query: Connecting['query']
   lastId: string | undefined
   onRetry: (ms: number) => void
   onId: (id: string) => void
@@ -108,17 +112,13 @@ interface Connection extends AsyncIterable<RunEvent> {
   wasEmpty: boolean
 }
 
-function connect(http: Http, path: string, { query, lastId, onRetry, onId, signal, onMissed, idleMs = 60_000 }: ConnectOptions): Connection {
+function connect(open: Open, { query, lastId, onRetry, onId, signal, onMissed, idleMs = 60_000 }: ConnectOptions): Connection {
   return {
     wasEmpty: true,
     async *[Symbol.asyncIterator]() {
       const idle = new Idle(idleMs, signal)
       try {
-        const response = await http.open('GET', path, {
-          query,
-          headers: { accept: 'text/event-stream', ...(lastId && { 'last-event-id': lastId }) },
-          signal: idle.signal,
-        })
+        const response = await open({ query, headers: { ...(lastId && { 'last-event-id': lastId }) }, signal: idle.signal })
         const onBytes = (): void => {
           this.wasEmpty = false
           idle.restart()

@@ -1,7 +1,7 @@
+import * as api from '../api/operations.ts'
 import type { StartedRun } from './client.ts'
 import type { RunEvent } from '../events.ts'
-import type { Http } from './http.ts'
-import { part } from './path.ts'
+import { given, type Client } from './http.ts'
 import type { Backfilled, Page, PageQuery, TriggerRecord, TriggerStats } from './records.ts'
 
 export type TriggerType = 'http' | 'schedule' | 'event' | 'manual'
@@ -38,66 +38,66 @@ export type TriggerChanges = { [Member in keyof Omit<NewTrigger, 'id'>]?: NewTri
 
 /** What starts flows from outside. A trigger that a step waits for is opened with `client.fire`. */
 export class TriggersApi {
-  readonly #http: Http
+  readonly #client: Client
 
-  constructor(http: Http) {
-    this.#http = http
+  constructor(client: Client) {
+    this.#client = client
   }
 
   list(query?: PageQuery & { type?: TriggerType }): Promise<Page<TriggerRecord>> {
-    return this.#http.get('/api/triggers', { query: { ...query } })
+    return api.listTriggers({ client: this.#client, query: given(query) }) as Promise<Page<TriggerRecord>>
   }
 
   get(id: string): Promise<TriggerRecord> {
-    return this.#http.get(path(id))
+    return api.getTrigger({ client: this.#client, path: { id } }) as Promise<TriggerRecord>
   }
 
   create(trigger: NewTrigger): Promise<TriggerRecord> {
-    return this.#http.post('/api/triggers', trigger)
+    return api.createTrigger({ client: this.#client, body: trigger }) as Promise<TriggerRecord>
   }
 
   update(id: string, changes: TriggerChanges): Promise<TriggerRecord> {
-    return this.#http.patch(path(id), changes)
+    return api.changeTrigger({ client: this.#client, path: { id }, body: given(changes) }) as Promise<TriggerRecord>
   }
 
   /** The runs that it started go on. */
   async remove(id: string): Promise<void> {
-    await this.#http.delete(path(id))
+    await api.removeTrigger({ client: this.#client, path: { id } })
   }
 
   enable(id: string): Promise<TriggerRecord> {
-    return this.#http.post(path(id, 'enable'))
+    return api.enableTrigger({ client: this.#client, path: { id } }) as Promise<TriggerRecord>
   }
 
   disable(id: string): Promise<TriggerRecord> {
-    return this.#http.post(path(id, 'disable'))
+    return api.disableTrigger({ client: this.#client, path: { id } }) as Promise<TriggerRecord>
   }
 
   /** Starts a run of its flow with this input, whatever the trigger's type is. */
   fire(id: string, input?: unknown, options?: { idempotencyKey?: string; source?: string }): Promise<StartedRun> {
-    return this.#http.post(path(id, 'fire'), { input, ...options })
+    return api.fireTrigger({ client: this.#client, path: { id }, body: given({ input, ...options }) }) as Promise<StartedRun>
   }
 
   /** What became of it, the latest first. */
   history(id: string, query?: PageQuery): Promise<Page<RunEvent>> {
-    return this.#http.get(path(id, 'history'), { query: { ...query } })
+    return api.triggerHistory({ client: this.#client, path: { id }, query: given(query) }) as Promise<Page<RunEvent>>
   }
 
   stats(id: string): Promise<TriggerStats> {
-    return this.#http.get(path(id, 'stats'))
+    return api.triggerStats({ client: this.#client, path: { id } }) as Promise<TriggerStats>
   }
 }
 
 /** Triggers of the type `schedule`. They are made and changed as triggers. */
 export class SchedulesApi {
-  readonly #http: Http
+  readonly #client: Client
 
-  constructor(http: Http) {
-    this.#http = http
+  constructor(client: Client) {
+    this.#client = client
   }
 
   list(query?: PageQuery): Promise<Page<TriggerRecord>> {
-    return this.#http.get('/api/schedules', { query: { ...query } })
+    return api.listSchedules({ client: this.#client, query: given(query) }) as Promise<Page<TriggerRecord>>
   }
 
   /**
@@ -108,10 +108,6 @@ export class SchedulesApi {
     id: string,
     range: { from: Date | string | number; to: Date | string | number; limit?: number; forgotten?: boolean },
   ): Promise<Backfilled> {
-    return this.#http.post(`/api/schedules/${part(id)}/backfill`, range)
+    return api.backfillSchedule({ client: this.#client, path: { id }, body: given(range) }) as Promise<Backfilled>
   }
-}
-
-function path(id: string, action?: string): string {
-  return `/api/triggers/${part(id)}${action ? `/${action}` : ''}`
 }

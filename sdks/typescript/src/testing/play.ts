@@ -7,6 +7,7 @@
 import { hostname } from 'node:os'
 import type { Enqueued, NewJob } from '../context.ts'
 import { RiverrunError } from '../errors.ts'
+import type { Invocation } from '../runner/invocation.ts'
 import { Invocations, type Voice } from '../runner/invocations.ts'
 import type { Processes } from '../runner/modules.ts'
 import { version } from '../version.ts'
@@ -55,7 +56,6 @@ export async function play(request: object, processes: Processes, clock: FakeClo
   let changes = 0
   let asks = 0
   let wake = (): void => {}
-  let slept: (error: string | undefined) => void = () => {}
   const change = (): void => {
     changes += 1
     wake()
@@ -68,10 +68,7 @@ export async function play(request: object, processes: Processes, clock: FakeClo
     const { id, method, params = {} } = message
     hasEnded ||= message.kit === 'played' || message.kit === 'failed'
     if (message.kit === 'time') clock.jump(message.ms)
-    else if (message.kit === 'slept') {
-      clock.jump(message.ms)
-      slept(message.error ?? undefined)
-    } else if (message.kit === 'callback') {
+    else if (message.kit === 'callback') {
       asks += 1
       answersOf(options.triggers, message.callback, message.count)
         .then((answers) => engine.send(JSON.stringify({ kit: 'opened', answers })), settle.reject)
@@ -106,25 +103,21 @@ export async function play(request: object, processes: Processes, clock: FakeClo
     change()
   }
 
-  /** Where a handler sleeps, and nothing else goes on, time moves to the end of its sleep. */
+  /** Where all handlers that run sleep, time moves to the end of the first sleep, or as far as the engine has nothing to do. */
   const passTime = async (): Promise<void> => {
     while (!isOver) {
       const before = changes
       await breathe()
-      if (isOver || changes !== before) continue
-      const timer = invocations.running.size || asks ? clock.nextTimerMs() : undefined
-      if (timer === undefined || recorder.open > 0) {
-        await new Promise<void>((resolve) => (wake = resolve))
+      if (isOver || changes !== before || isAboutToGoOn()) continue
+      const running = [...invocations.running.values()].filter(({ ctx }) => !ctx?.cancelled).map(({ id }) => id)
+      const timer = running.length || asks ? clock.nextTimerMs() : undefined
+      // The engine waits for the answers to its callbacks: while they take their time, no other passes.
+      if (timer !== undefined && (timer <= clock.now || (asks && !running.length))) {
+        clock.fireNext()
         continue
       }
-      if (timer > clock.now) {
-        const error = await new Promise<string | undefined>((resolve) => {
-          slept = resolve
-          engine.send(JSON.stringify({ kit: 'sleep', untilMs: timer }))
-        })
-        if (error !== undefined) return
-      }
-      clock.fireNext()
+      if (timer !== undefined && !asks && !recorder.waits(invocations.running.values())) engine.send(JSON.stringify({ kit: 'sleep', untilMs: timer, running }))
+      await new Promise<void>((resolve) => (wake = resolve))
     }
   }
 
@@ -143,17 +136,21 @@ export async function play(request: object, processes: Processes, clock: FakeClo
     isOver = true
     invocations.cancelAll('shutdown')
     clock.onTimer = () => {}
-    slept(undefined)
     wake()
     engine.release()
   }
 }
 
+/** A request of a handler that the engine has not answered. */
+interface Question {
+  method: string
+  invocation: number
+}
+
 /** Talks to the engine for handlers, and keeps what they did. */
 class Recorder implements Voice {
   readonly traces = new Map<string, Traces>()
-  /** Requests that the engine answers by itself, without another handler. */
-  open = 0
+  readonly #open = new Set<Question>()
   onChange: () => void = () => {}
   readonly #session: Session
   readonly #options: PlayOptions
@@ -236,14 +233,25 @@ class Recorder implements Voice {
     if (issue) throw new RiverrunError('STATE_INVALID', `the write breaks the state's schema${told(issue)}`, { details: { issues: [issue, ...more] } })
   }
 
+  /**
+   * Whether the engine has something to answer at once. A call lasts as long as the handler that it
+   * calls, which runs here too: if none does, it is about to come, or the answer is.
+   */
+  waits(running: Iterable<Invocation>): boolean {
+    const all = [...running]
+    const open = [...this.#open]
+    if (open.some(({ method }) => method !== 'call')) return true
+    const calls = open.filter(({ invocation }) => all.some(({ id }) => id === invocation)).length
+    return calls > all.filter(({ params }) => params.kind === 'call').length
+  }
+
   async #ask(method: string, params: Params): Promise<unknown> {
-    // A call lasts as long as another handler does.
-    const counts = method === 'call' ? 0 : 1
-    this.open += counts
+    const question = { method, invocation: params.invocation }
+    this.#open.add(question)
     try {
       return await this.#session.request(method, params)
     } finally {
-      this.open -= counts
+      this.#open.delete(question)
       this.onChange()
     }
   }
@@ -271,6 +279,11 @@ async function answersOf(triggers: Triggers | undefined, trigger: MadeTrigger, c
 }
 
 const realImmediate = globalThis.setImmediate
+
+/** Whether code goes on in the next turn of the event loop: an execution that ends takes several. */
+function isAboutToGoOn(): boolean {
+  return process.getActiveResourcesInfo().includes('Immediate')
+}
 
 async function breathe(): Promise<void> {
   for (let turn = 0; turn < 2; turn++) await new Promise<void>((resolve) => realImmediate(resolve))

@@ -311,6 +311,36 @@ async fn a_look_back_to_the_beginning_of_the_run_sees_nothing_of_an_earlier_one(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_declared_await_of_the_entry_reads_the_state_that_the_run_starts_with() {
+    let world = World::new().await;
+    world.put(
+        "tell",
+        Value::Null,
+        script!(|call| Ok(json!(call.invoke.awaited))),
+    );
+    let wait = json!({"type": "event", "eventKind": "paid", "match": {"data.id": "state.order"}});
+    let schema = json!({"type": "object", "properties": {"order": {"type": "integer"}}});
+    world
+        .register(
+            json!({"id": "f", "version": "1.0.0", "initialStepId": "wait", "stateSchema": schema,
+                "steps": {"wait": with(step("tell"), json!({"await": wait}))}}),
+        )
+        .await;
+    let start = |order: Value| {
+        let mut request = StartRequest::new("f", Json::of(&json!({"order": 4})));
+        request.state.insert("order".to_owned(), order);
+        world.runtime.start(request)
+    };
+    let run = start(json!(5)).await.unwrap().run;
+    world.until(&run, RunStatus::Waiting).await;
+    world.emit("paid", json!({"id": 4})).await;
+    world.emit("paid", json!({"id": 5})).await;
+    assert_eq!(world.result(&run).await["data"]["id"], 5);
+    let broken = start(json!("five")).await.err().unwrap();
+    assert_eq!(broken.code(), "STATE_INVALID");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn declared_awaits_hold_their_step_back() {
     let world = World::new().await;
     world.put(

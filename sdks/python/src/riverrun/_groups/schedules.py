@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._http import blocking, calls, groups, streams
+from .._api import requests
+from .._http import blocking, calls, streams
+from .._naming import options_on_wire
 from ..options import Moment, Page
 
 
@@ -16,7 +18,7 @@ class Schedules:
 
     def list(self, *, limit: int | None = None, cursor: str | None = None) -> Page[dict[str, Any]]:
         """A page of schedules, with their next due times."""
-        return calls.page(self._http.send(groups.schedules(limit, cursor)))
+        return calls.page(self._http.send(requests.list_schedules(limit=limit, cursor=cursor)))
 
     def backfill(
         self,
@@ -31,7 +33,10 @@ class Schedules:
 
         With `forgotten` also for those of so long ago that a run which there was may be deleted.
         """
-        request = groups.backfill(id, since, until, limit, forgotten)
+        request = requests.backfill_schedule(
+            id,
+            options_on_wire({"from": since, "to": until, "limit": limit, "forgotten": forgotten}),
+        )
         result: dict[str, Any] = self._http.send(request)
         return result
 
@@ -45,7 +50,9 @@ class AsyncSchedules:
     async def list(
         self, *, limit: int | None = None, cursor: str | None = None
     ) -> Page[dict[str, Any]]:
-        return calls.page(await self._http.send(groups.schedules(limit, cursor)))
+        return calls.page(
+            await self._http.send(requests.list_schedules(limit=limit, cursor=cursor))
+        )
 
     async def backfill(
         self,
@@ -56,6 +63,9 @@ class AsyncSchedules:
         limit: int | None = None,
         forgotten: bool | None = None,
     ) -> dict[str, Any]:
-        request = groups.backfill(id, since, until, limit, forgotten)
+        request = requests.backfill_schedule(
+            id,
+            options_on_wire({"from": since, "to": until, "limit": limit, "forgotten": forgotten}),
+        )
         result: dict[str, Any] = await self._http.send(request)
         return result

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._http import blocking, calls, groups, streams
+from .._api import requests
+from .._http import blocking, calls, streams
+from .._naming import options_on_wire
 
 Records = list[dict[str, Any]]
 
@@ -16,11 +18,11 @@ class Workers:
         self._http = http
 
     def list(self) -> Records:
-        return calls.records(self._http.send(groups.workers()))
+        return calls.records(self._http.send(requests.list_workers()))
 
     def drain(self, id: int, *, grace_ms: int | None = None) -> None:
         """Gives it no more work, and lets it go when what it runs has ended."""
-        self._http.send(groups.drain_worker(id, grace_ms))
+        self._http.send(requests.drain_worker(id, options_on_wire({"grace_ms": grace_ms})))
 
 
 class AsyncWorkers:
@@ -30,7 +32,7 @@ class AsyncWorkers:
         self._http = http
 
     async def list(self) -> Records:
-        return calls.records(await self._http.send(groups.workers()))
+        return calls.records(await self._http.send(requests.list_workers()))
 
     async def drain(self, id: int, *, grace_ms: int | None = None) -> None:
-        await self._http.send(groups.drain_worker(id, grace_ms))
+        await self._http.send(requests.drain_worker(id, options_on_wire({"grace_ms": grace_ms})))

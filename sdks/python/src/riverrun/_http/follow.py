@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from .. import _json
+from .._api import requests
 from ..errors import HttpError, RiverrunError
 from .request import Request, failure
 from .sse import Parser
@@ -30,16 +32,14 @@ class Follower:
 
     def __init__(
         self,
-        path: str,
+        request: Request,
         after: str | None,
         types: Sequence[str] | None,
         until_end: bool,
         on_missed: Callable[[dict[str, Any]], None] | None = None,
-        kinds: Sequence[str] | None = None,
     ) -> None:
         self.is_over = False
-        self._path = path
-        self._kinds = kinds
+        self._request = request
         self._after = after
         self._types = types
         self._until_end = until_end
@@ -57,15 +57,14 @@ class Follower:
         self._has_ended = False
         # The end must be seen even if nobody asked for it.
         types = [*self._types, *(FINAL if self._until_end else ())] if self._types else None
-        headers = {"accept": "text/event-stream"}
-        if self._last_id is not None:
-            headers["last-event-id"] = self._last_id
+        headers = {**self._request.headers, "last-event-id": self._last_id}
         query = {
+            **self._request.query,
             "from": self._after if self._last_id is None else None,
-            "type": self._kinds or types,
+            "type": types or self._request.query.get("type"),
             "follow": "until-end" if self._until_end else None,
         }
-        return Request("GET", self._path, query, headers=headers)
+        return replace(self._request, query=query, headers=headers)
 
     def feed(self, data: bytes) -> Iterator[dict[str, Any]]:
         """The events in what came."""
@@ -127,4 +126,5 @@ def drop(events: Iterator[Any]) -> None:
 def of_kinds(kinds: str | Sequence[str], after: str | None) -> Follower:
     """Follows all events of some kinds."""
     kinds = [kinds] if isinstance(kinds, str) else kinds
-    return Follower("/api/events", after, None, False, kinds=kinds)
+    request = requests.events_of_kind(kinds)
+    return Follower(replace(request, headers={"accept": "text/event-stream"}), after, None, False)

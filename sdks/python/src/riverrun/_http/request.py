@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 import urllib.parse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,9 @@ from ..errors import HttpError, RiverrunError
 
 #: A live stream says something at least every few seconds; one that is silent for so long is dead.
 IDLE_S = 60.0
+
+#: A text in a query. Lists are joined with commas, moments written as ISO 8601.
+Text = str | int | datetime.datetime | Sequence[str]
 
 DEFAULT_URL = "http://127.0.0.1:4600"
 
@@ -28,7 +31,7 @@ class Request:
     query: Mapping[str, Any] = field(default_factory=dict)
     #: Sent as JSON; none where absent.
     body: Any = None
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str | None] = field(default_factory=dict)
     #: Seconds, in place of the client's.
     timeout_s: float | None = None
 
@@ -68,7 +71,8 @@ class Server:
         return cls(is_tls, parts.hostname, port, parts.path.rstrip("/"), common)
 
     def headers_for(self, request: Request, content: bytes | None) -> dict[str, str]:
-        headers = {**self.headers, "accept": "application/json", **request.headers}
+        given = {name: value for name, value in request.headers.items() if value is not None}
+        headers = {**self.headers, "accept": "application/json", **given}
         if content is not None:
             headers["content-type"] = "application/json"
             headers["content-length"] = str(len(content))
@@ -115,9 +119,9 @@ def failure(status: int, content: bytes) -> HttpError:
     return HttpError(status, str(message), code=str(code), details=details)
 
 
-def segment(value: str) -> str:
+def segment(value: str | int) -> str:
     """A value as one segment of a path."""
-    return urllib.parse.quote(value, safe=":@")
+    return urllib.parse.quote(str(value), safe=":@")
 
 
 def _text(value: Any) -> str:

@@ -15,11 +15,10 @@ The handler gets the same context as in a worker. What it does is recorded in th
 from __future__ import annotations
 
 from .flow import FlowRun, FlowWarning, run_flow
-from .given import Later, later
+from .given import Later, MadeTrigger, later
 from .loop import SimulatedLoop, simulated
 from .outcome import LogLine, Outcome, RunRetry
 from .run import run
-from .server import MadeTrigger
 from .step import StepRun, run_step
 from .visit import SimulatedAwait, SimulatedRetry, VisitRun
 

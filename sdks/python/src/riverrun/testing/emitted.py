@@ -1,4 +1,4 @@
-"""What the server refuses of events that handlers emit, and of doors that they make."""
+"""What the server rejects of emitted events, and of bodies that answer callbacks."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from ..errors import NonRetriableError
 #: Families of events that only the server writes.
 _RESERVED = {"flow", "step", "job", "call", "state", "log", "trigger", "worker"}
 
-#: What the data of an event may have, and what goes through a door.
+#: What the data of an event may have, and the body that answers a callback.
 _LIMIT = 1 << 20
-
-_MIN_SECRET_BYTES = 8
 
 
 def check_event(type: str, data: Any) -> None:
@@ -33,11 +31,6 @@ def check_bytes(what: str, data: Any) -> None:
     count = 0 if data is None else len(_json.encode(data))
     if count > _LIMIT:
         _refuse("TOO_LARGE", f"the {what} has {count} bytes; it may have {_LIMIT}")
-
-
-def check_secret(secret: str | None) -> None:
-    if secret is not None and len(secret.encode()) < _MIN_SECRET_BYTES:
-        _refuse("INPUT_ERROR", f"the secret of a door has fewer than {_MIN_SECRET_BYTES} bytes")
 
 
 def _check_kind(kind: str) -> None:

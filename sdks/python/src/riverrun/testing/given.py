@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import datetime
-import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from .._duration import Duration, duration_ms
-from .._path import get_at
-from ..config import JavaScript
 from .emitted import check_bytes
-from .outcome import iso, through_json
-from .server import MadeTrigger
+from .outcome import through_json
 
 #: `{"type", "data"?, "at"?}`: `at` is a date, or so long after the start. Without it the event
 #: comes as soon as somebody waits for it.
 GivenEvent = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class MadeTrigger:
+    """A trigger that a step has made. `payload` is what whoever opens it is shown."""
+
+    id: str
+    url: str
+    type: str
+    payload: Any = None
+
+
 Triggers = Callable[[MadeTrigger], Any] | Mapping[str, Callable[[MadeTrigger], Any]]
-#: What stands for an expression in JavaScript, by its text.
-Expressions = Mapping[str, Callable[..., Any]]
-
-
-class ExpressionError(Exception):
-    """The function that stands for an expression has raised something."""
 
 
 @dataclass(frozen=True)
@@ -51,69 +53,24 @@ def opened(triggers: Triggers | None, trigger: MadeTrigger) -> tuple[Any, int] |
         return None
     answered = given if isinstance(given, Later) else Later(0, given)
     check_bytes("body", answered.payload)
-    return through_json(answered.payload), milliseconds("later", answered.after)
+    after_ms = duration_ms(answered.after)
+    if after_ms is None:
+        message = f"later must be milliseconds or a duration, is {answered.after!r}"
+        raise TypeError(message)
+    return through_json(answered.payload), after_ms
 
 
-def arrival_ms(event: GivenEvent, start_ms: int) -> int | None:
-    """When a given event comes; `None` for as soon as somebody waits for it."""
-    at = event.get("at")
-    if at is None:
-        return None
-    after = None if isinstance(at, datetime.datetime) else duration_ms(at)
-    return date_ms(at) if after is None else start_ms + after
-
-
-def seen(event: GivenEvent, ms: int, number: int) -> dict[str, Any]:
-    """An event as expressions and handlers see it."""
-    kind = event.get("type") or event.get("kind")
-    if not kind:
-        raise TypeError("an event needs a type")
-    rest = {name: value for name, value in event.items() if name != "at"}
-    # One from outside stands in the stream `global`.
-    flow = "" if event.get("runId") else "global"
-    about = {"runId": "global", "flowName": flow, "data": None}
-    head = {"id": f"{ms}-{number}", "ts": iso(ms), **about}
-    found: dict[str, Any] = through_json({**head, **rest, "type": kind, "kind": kind})
+def given_events(events: Sequence[GivenEvent], start_ms: int) -> list[dict[str, Any]]:
+    """The events as the engine is given them, each with its time if it has one."""
+    found = []
+    for event in events:
+        if not (event.get("type") or event.get("kind")):
+            raise TypeError("an event needs a type")
+        rest = {name: value for name, value in event.items() if name != "at"}
+        at = event.get("at")
+        when = {} if at is None else {"atMs": _arrival_ms(at, start_ms)}
+        found.append({**when, "event": rest})
     return found
-
-
-def matches(match: Mapping[str, Any], event: Mapping[str, Any]) -> bool:
-    """Whether the event has these values at these paths."""
-    return all(_is_same(get_at(event, path), value) for path, value in match.items())
-
-
-def evaluate(expression: str | JavaScript, expressions: Expressions, *args: Any) -> Any:
-    """What an expression gives, as the test says: Python does not run JavaScript.
-
-    Raises `ExpressionError` with what its function raises.
-    """
-    text = expression.source if isinstance(expression, JavaScript) else expression
-    function = expressions.get(text)
-    if function is None:
-        # What judges an event is given it and a context, what gives a value one thing.
-        names = "event, ctx" if len(args) > 1 else "given"
-        raise LookupError(
-            f"the server evaluates {text!r}, a test in Python does not: "
-            f"give expressions={{{text!r}: lambda {names}: …}}"
-        )
-    try:
-        room = len(inspect.signature(function).parameters)
-    except (TypeError, ValueError):
-        room = len(args)
-    try:
-        return function(*args[:room])
-    except AssertionError:
-        # The test's own word.
-        raise
-    except Exception as error:
-        raise ExpressionError(f"{type(error).__name__}: {error}") from error
-
-
-def milliseconds(what: str, duration: Duration) -> int:
-    ms = duration_ms(duration)
-    if ms is None:
-        raise TypeError(f"{what} must be milliseconds or a duration, is {duration!r}")
-    return ms
 
 
 def date_ms(date: datetime.datetime | str | float) -> int:
@@ -124,6 +81,6 @@ def date_ms(date: datetime.datetime | str | float) -> int:
     return round(seconds * 1000)
 
 
-def _is_same(one: Any, other: Any) -> bool:
-    # In JSON true is not 1.
-    return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
+def _arrival_ms(at: Any, start_ms: int) -> int:
+    after = None if isinstance(at, datetime.datetime) else duration_ms(at)
+    return date_ms(at) if after is None else start_ms + after

@@ -5,25 +5,31 @@ from __future__ import annotations
 import asyncio
 import selectors
 import threading
+from collections.abc import Callable
 from typing import Any
 
 
 class _JumpingSelector(selectors.DefaultSelector):
-    """Waits for nobody: where a real one would sleep, the clock jumps."""
+    """Where a real one would wait for a timer, the clock jumps."""
 
     def __init__(self) -> None:
         super().__init__()
         self.now = 0.0
+        #: Lets so many seconds pass and returns True, or returns False and wakes the loop later.
+        self.jump: Callable[[float], bool] = self.jump_alone
 
     def select(self, timeout: float | None = None) -> Any:
         # Threads may still be at work: they get a moment of real time before the clock jumps.
         ready = super().select(0.001 if threading.active_count() > 1 and timeout != 0 else 0)
         if ready or timeout == 0:
             return ready
-        if timeout is None:
+        if timeout is None or not self.jump(timeout):
             return super().select(None)
-        self.now += timeout
         return ready
+
+    def jump_alone(self, seconds: float) -> bool:
+        self.now += seconds
+        return True
 
 
 class SimulatedLoop(asyncio.SelectorEventLoop):
@@ -43,7 +49,12 @@ def simulated(work: Any) -> Any:
     try:
         return loop.run_until_complete(work)
     finally:
-        for task in asyncio.all_tasks(loop):
-            task.cancel()
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.close()
+        end(loop)
+
+
+def end(loop: SimulatedLoop) -> None:
+    """Stops what still runs in a loop, and closes it."""
+    for task in asyncio.all_tasks(loop):
+        task.cancel()
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    loop.close()

@@ -13,9 +13,9 @@ from ..cancellation import Signal, SyncSignal
 from ..context import Context, SyncContext
 from .loop import simulated
 from .outcome import Outcome, as_result, through_json, with_code
-from .plan import Executable, parts
 from .schemas import Checks, check_input, check_inputs, check_output, check_outputs, checks_of
 from .server import BatchServer, Server, Store
+from .steps import Executable, parts
 from .words import check_settings
 
 

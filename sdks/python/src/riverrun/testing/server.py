@@ -7,58 +7,24 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from .. import _json
 from .._path import NOTHING, delete_at, get_at, set_at
 from ..errors import RiverrunError
-from .emitted import check_bytes, check_event, check_secret
+from .emitted import check_event
 from .outcome import LogLine, Outcome, RunRetry, iso, through_json
 from .retry import canonical_retry, retry_delay_ms
 from .schemas import Checks, check_write
 
-#: The server waits for what has its time later than that.
-_IN_PLACE_MS = 5_000
-
-_WRITES = {"state.set", "state.delete", "state.setBatch"}
-
-
-@dataclass(frozen=True)
-class MadeTrigger:
-    """A trigger that a step has made. `payload` is what whoever opens it is shown."""
-
-    id: str
-    url: str
-    type: str
-    payload: Any = None
-
-
-@dataclass
-class Door:
-    """What becomes of a trigger that code has made."""
-
-    is_for_many: bool
-    expires_ms: float | None
-    is_used: bool = False
-
 
 @dataclass
 class Store:
-    """The state of a run, which all of its visits share, and the triggers that it has made."""
+    """The state of a run or a job."""
 
     state: dict[str, Any]
     version: int = 0
-    triggers: dict[str, MadeTrigger] = field(default_factory=dict)
-    doors: dict[str, Door] = field(default_factory=dict)
-
-    def make_trigger(self, type: str, payload: Any) -> MadeTrigger:
-        id = f"trigger-{len(self.triggers) + 1}"
-        # People are shown a page.
-        place = "approve" if type == "user" else "api/triggers"
-        made = MadeTrigger(id, f"http://127.0.0.1:4600/{place}/{id}", type, payload)
-        self.triggers[id] = made
-        return made
 
 
 class Server:
@@ -71,7 +37,6 @@ class Server:
         is_lease_valid: bool,
         store: Store,
         checks: Checks,
-        is_step: bool = False,
         retry_policy: Mapping[str, Any] | None = None,
     ) -> None:
         self.outcome = outcome
@@ -79,10 +44,9 @@ class Server:
         self._is_lease_valid = is_lease_valid
         self._store = store
         self._checks = checks
-        self._is_step = is_step
         self._retry_policy = retry_policy
-        # What failed and has no outcome yet: how often, and when it is tried again.
-        self._tries: dict[tuple[str, str, int], tuple[int, float]] = {}
+        # What failed and has no outcome yet: how often.
+        self._tries: dict[tuple[str, str, int], int] = {}
         self._ids = itertools.count(1)
         self._lock = threading.RLock()
 
@@ -105,10 +69,8 @@ class Server:
             answer = getattr(self, "_" + method.replace(".", "_").lower())
             asked = through_json(params)
             self.outcome.journal += asked.pop("seen", [])
-            in_run = asked.pop("inRun", False)
+            asked.pop("inRun", None)
             found: Mapping[str, Any] = through_json(answer(**asked))
-            if self._is_step and not in_run and method in _WRITES:
-                self.outcome.journal.append(_written(method, asked))
             return found
 
     def _state_get(self, key: str) -> dict[str, Any]:
@@ -152,8 +114,6 @@ class Server:
     def _emit(self, **event: Any) -> dict[str, Any]:
         check_event(event["type"], event.get("data"))
         self.outcome.events.append(event)
-        if self._is_step:
-            self.outcome.journal.append({"op": "emit", "name": event["type"]})
         return {"id": f"{next(self._ids)}-0"}
 
     def _memo(self, **record: Any) -> dict[str, Any]:
@@ -166,48 +126,19 @@ class Server:
         # As the server decides it: it is tried again, or its error is final and recorded.
         record = {"op": "memo", **record}
         operation, error = _operation(record), record["error"]
-        failures = self._tries.get(operation, (0, 0.0))[0] + 1
+        failures = self._tries.get(operation, 0) + 1
         policy = _policy(self._retry_policy, retry)
         delay_ms = retry_delay_ms(policy, error, failures)
         if delay_ms is None:
             final = {name: value for name, value in error.items() if name != "retryAfterMs"}
             self._memo(**{**record, "error": {**final, "retriable": False}})
             return {"final": True}
-        self._tries[operation] = (failures, time.time() * 1000 + delay_ms)
+        self._tries[operation] = failures
         op, name, nth = operation
         self.outcome.run_retries.append(
             RunRetry(op, name, nth, failures, error, delay_ms, iso(time.time() * 1000))
         )
-        return self._again(failures, delay_ms)
-
-    def _again(self, failures: int, delay_ms: float) -> dict[str, Any]:
-        suspend = {"suspend": True} if self._is_step and delay_ms > _IN_PLACE_MS else {}
-        return {"attempt": failures + 1, "retryAfterMs": max(0, round(delay_ms)), **suspend}
-
-    def retries(self, now_ms: float) -> list[dict[str, Any]]:
-        """What an execution is told of what failed before it."""
-        return [
-            {"op": op, "name": name, "nth": nth, **self._again(failures, at_ms - now_ms)}
-            for (op, name, nth), (failures, at_ms) in self._tries.items()
-        ]
-
-    def _await_trigger(
-        self,
-        type: str,
-        payload: Any = None,
-        timeoutMs: int | None = None,
-        many: bool = False,
-        secret: str | None = None,
-    ) -> dict[str, Any]:
-        check_secret(secret)
-        check_bytes("payload", payload)
-        made = self._store.make_trigger(type, payload)
-        # While a handler runs this is simulated time.
-        expires_ms = None if timeoutMs is None else round(time.time() * 1000) + timeoutMs
-        self._store.doors[made.id] = Door(many, expires_ms)
-        value = {"id": made.id, "url": made.url}
-        self.outcome.journal.append({"op": "trigger", "name": type, "value": value})
-        return value
+        return {"attempt": failures + 1, "retryAfterMs": max(0, round(delay_ms))}
 
     def _checkpoint(self, data: Any) -> dict[str, Any]:
         self.outcome.checkpoint = data
@@ -253,12 +184,6 @@ def _policy(config: Mapping[str, Any] | None, said: Any) -> Mapping[str, Any] | 
     if isinstance(said, int):
         return {**policy, "maxAttempts": int(said) or 1}
     return {**policy, **canonical_retry(said)}
-
-
-def _written(method: str, asked: Mapping[str, Any]) -> dict[str, Any]:
-    record = {"op": method, "name": asked.get("key", "")}
-    value = asked.get("values", asked.get("value"))
-    return record if method == "state.delete" else {**record, "value": value}
 
 
 class BatchServer:

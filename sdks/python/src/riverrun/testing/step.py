@@ -1,4 +1,4 @@
-"""A step through all of its waits."""
+"""A step through all of its waits: its handler is called again after each, by the real engine."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .flow import FlowWarning, Simulation
-from .given import Expressions, GivenEvent, Triggers
+from .flow import FlowWarning, simulate
+from .given import GivenEvent, Triggers
 from .outcome import through_json
-from .plan import Executable, PlannedStep, planned_step, with_checks
-from .refusals import check_flow
+from .play import Given
+from .steps import Executable, parts, roles
 from .visit import VisitRun
+
+#: What a config says of the way into a step and out of it, which a step alone does not have.
+_WAYS = set("flow step subscriptions triggers join await emits compensation onFailure".split())
 
 
 @dataclass
@@ -33,45 +36,41 @@ def run_step(
     awaited: Any = None,
     events: Sequence[GivenEvent] = (),
     triggers: Triggers | None = None,
-    expressions: Expressions | None = None,
     start: datetime.datetime | str | float = "2026-01-01T00:00:00Z",
     state: Mapping[str, Any] | None = None,
     calls: Mapping[str, Any] | None = None,
     run_id: str = "run-1",
     schemas: bool = True,
 ) -> StepRun:
-    """Runs a step, calling its handler again after each of its waits, as the server would.
+    """Runs a step, calling its handler again after each of its waits, as the server does.
 
     A time jumps the clock, an event is the first given one that matches, a trigger is opened by
-    `triggers`, and what nobody gives runs into its timeout. `expressions` gives a Python function
-    for each `where`, by its text: `{"(event) => event.data.n > 1": lambda event: …}`. An await in
-    the step's config is played first, unless `awaited` says what it has brought. `schemas=False`
-    holds nothing against the schemas of the config.
+    `triggers`, and what nobody gives runs into its timeout. An await in the step's config is played
+    first, unless `awaited` says what it has brought. `schemas=False` holds nothing against the
+    schemas of the config.
     """
-    planned = planned_step(handler, step or "test", flow)
-    if planned is None:
+    function, config = parts(handler)
+    said = [role for role in roles(config) if flow is None or role.get("id") in (None, flow)]
+    if not said:
         raise ValueError(f"the process is no step of the flow {flow}")
+    role = said[0]
+    name = step or role.get("step") or config.get("step") or "test"
+    id = flow or role.get("id") or name
+    declared = (role.get("await") or config.get("await")) if awaited is None else None
+    own = {key: value for key, value in config.items() if key not in _WAYS}
     # Alone it is entered once, by nobody, and leads nowhere.
-    planned.subscriptions, planned.compensation = [], None
-    planned.name = step or planned.name
-    steps = {planned.name: planned}
-    with_checks(steps, planned, schemas)
-    late = (planned.awaits or {}).get("onTimeout")
-    if late is not None:
-        # Where a timeout leads is not played: that it went there is seen by the status.
-        steps[late] = _nothing(late)
-    id = flow or planned.flow or planned.name
-    check_flow(id, steps)
-    simulation = Simulation(
-        id, steps, input, events, triggers, expressions, start, state, calls, run_id, planned
-    )
-    visit = simulation.enter(planned, input)
-    visit.awaited = through_json(awaited)
-    run = simulation.play()
-    return StepRun(**vars(visit.run), elapsed_ms=run.elapsed_ms, warnings=run.warnings)
-
-
-def _nothing(name: str) -> PlannedStep:
-    step = planned_step(lambda: None, name, None)
-    assert step is not None
-    return step
+    alone: dict[str, Any] = {**own, "flow": {"id": id, "role": "entry", "step": name}}
+    if role.get("limits"):
+        alone["flow"]["limits"] = role["limits"]
+    steps = {name: (function, alone)}
+    if declared:
+        alone["await"] = declared
+        late = declared.get("onTimeout") if isinstance(declared, dict) else None
+        if late and late != name:
+            # Where a timeout leads is not played: that it went there is seen by the status.
+            there = {"flow": {"id": id, "role": "step", "step": late}}
+            steps[late] = (lambda: None, there)
+    request = {"input": input, "flow": id, "state": state, "runId": run_id}
+    given = Given(triggers, calls or {}, through_json(awaited))
+    run = simulate(steps, request, events, start, given, schemas)
+    return StepRun(**vars(run.visits[0]), elapsed_ms=run.elapsed_ms, warnings=run.warnings)

@@ -4,7 +4,7 @@
 import type { Enqueued, EnqueueOptions, NewJob, StartOptions } from '../context.ts';
 import { type RunEvent, type RunStatus } from '../events.ts';
 import { type RunView } from '../live/run.ts';
-import { type ClientOptions } from './http.ts';
+import { type Client, type ClientOptions } from './http.ts';
 import { FlowsApi } from './flows.ts';
 import type { Attempt, Frame, JobRecord, JobState, Opened, Page, PageQuery, ProcessRecord, QueueRecord, Redriven, Run, RunJob, RunRecord, StateAt, Version, Why } from './records.ts';
 import { type LoggedEvent, type OnKindOptions, type SubscribeOptions } from './subscribe.ts';
@@ -124,6 +124,8 @@ export declare class Riverrun {
     readonly triggers: TriggersApi;
     readonly schedules: SchedulesApi;
     readonly workers: WorkersApi;
+    /** The `client` of the functions of `riverrun/api`. */
+    readonly api: Client;
     constructor(options?: ClientOptions);
     /** When this is answered the job is on disk. Calls that are made side by side share requests. */
     enqueue<Data = unknown>(queue: string, data: Data, options?: EnqueueOptions & AddOptions & {

@@ -1,4 +1,4 @@
-import type { Http } from './http.ts';
+import { type Client } from './http.ts';
 import type { FlowDetail, FlowDiagram, FlowIssue, FlowSummary, RegisteredFlow } from './records.ts';
 interface VersionQuery {
     /** The newest where absent. */
@@ -7,7 +7,7 @@ interface VersionQuery {
 /** The definitions of flows. Runs of them are started and read with the client itself. */
 export declare class FlowsApi {
     #private;
-    constructor(http: Http);
+    constructor(client: Client);
     /** The newest version of every flow. */
     list(): Promise<FlowSummary[]>;
     get(id: string, query?: VersionQuery): Promise<FlowDetail>;

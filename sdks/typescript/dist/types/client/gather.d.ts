@@ -7,12 +7,12 @@
  * sent, and so on: each call is settled by what became of its own job.
  */
 import type { Enqueued } from '../context.ts';
-export type SendJobs = (path: string, json: string) => Promise<{
+export type SendJobs = (queue: string, create: boolean, json: string) => Promise<{
     jobs: Enqueued[];
 }>;
 export declare class Gather {
     #private;
     constructor(send: SendJobs);
     /** The job's text is made by the caller: what it changes afterwards is not in it. */
-    add(path: string, json: string): Promise<Enqueued>;
+    add(queue: string, create: boolean, json: string): Promise<Enqueued>;
 }

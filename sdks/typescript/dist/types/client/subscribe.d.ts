@@ -3,7 +3,7 @@
  * seen, so the reader gets every event once and in order.
  */
 import { type RunEvent } from '../events.ts';
-import { type Http } from './http.ts';
+import { type Client, type SendOptions } from './http.ts';
 export interface SubscribeOptions {
     /** Begin after this event. `end`: only what happens from now on. Everything where absent. */
     from?: string;
@@ -39,5 +39,16 @@ export interface LoggedEvent<Data = any> extends RunEvent<Data> {
     /** Its place among all events: give it as `from` to go on after it. */
     cursor: string;
 }
-export declare function onKind(http: Http, kinds: string | string[], options?: OnKindOptions): AsyncGenerator<LoggedEvent, void>;
-export declare function subscribe(http: Http, path: string, options?: SubscribeOptions, more?: Record<string, unknown>): AsyncGenerator<RunEvent, void>;
+/** What of a request for a stream changes from one connection to the next. */
+interface Connecting extends SendOptions {
+    query: {
+        from?: string;
+        type?: string;
+        follow?: 'until-end' | 'forever';
+    };
+}
+/** Sends the request for a stream. */
+export type Open = (to: Connecting) => Promise<Response>;
+export declare function onKind(client: Client, kinds: string | string[], options?: OnKindOptions): AsyncGenerator<LoggedEvent, void>;
+export declare function subscribe(open: Open, options?: SubscribeOptions): AsyncGenerator<RunEvent, void>;
+export {};

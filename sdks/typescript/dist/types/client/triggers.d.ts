@@ -1,6 +1,6 @@
 import type { StartedRun } from './client.ts';
 import type { RunEvent } from '../events.ts';
-import type { Http } from './http.ts';
+import { type Client } from './http.ts';
 import type { Backfilled, Page, PageQuery, TriggerRecord, TriggerStats } from './records.ts';
 export type TriggerType = 'http' | 'schedule' | 'event' | 'manual';
 /** What a trigger is made of; docs/guides/triggers.md describes the `config` of each type. */
@@ -36,7 +36,7 @@ export type TriggerChanges = {
 /** What starts flows from outside. A trigger that a step waits for is opened with `client.fire`. */
 export declare class TriggersApi {
     #private;
-    constructor(http: Http);
+    constructor(client: Client);
     list(query?: PageQuery & {
         type?: TriggerType;
     }): Promise<Page<TriggerRecord>>;
@@ -59,7 +59,7 @@ export declare class TriggersApi {
 /** Triggers of the type `schedule`. They are made and changed as triggers. */
 export declare class SchedulesApi {
     #private;
-    constructor(http: Http);
+    constructor(client: Client);
     list(query?: PageQuery): Promise<Page<TriggerRecord>>;
     /**
      * Starts a run for each due time from `from` up to, not including, `to` for which there is none.

@@ -1,9 +1,9 @@
-import type { Http } from './http.ts';
+import { type Client } from './http.ts';
 import type { WorkerRecord } from './records.ts';
 /** The programs that run work for the server from elsewhere. */
 export declare class WorkersApi {
     #private;
-    constructor(http: Http);
+    constructor(client: Client);
     list(): Promise<WorkerRecord[]>;
     /** Gives it no more work, and lets it go when what it runs has ended or `graceMs` are over. */
     drain(id: number, options?: {

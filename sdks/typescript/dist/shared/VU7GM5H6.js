@@ -1,6 +1,6 @@
 import {
   isObject
-} from "./3KI4WIRZ.js";
+} from "./5JBL45P5.js";
 
 // src/live/path.ts
 function getAt(value, path) {

@@ -1,15 +1,17 @@
 import {
-  CancelledError,
-  ExecutionOver,
-  RiverrunError,
   definition,
   describe,
-  isObject,
   recordOf,
   refusal,
   revive,
   wireError
-} from "./3KI4WIRZ.js";
+} from "./FT3DP2IO.js";
+import {
+  CancelledError,
+  ExecutionOver,
+  RiverrunError,
+  isObject
+} from "./5JBL45P5.js";
 
 // src/duration.ts
 var second = 1e3;

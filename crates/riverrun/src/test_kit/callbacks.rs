@@ -1,0 +1,55 @@
+//! Callbacks of the run: who answers them, and the answers.
+
+use riverrun_protocol::WorkError;
+use riverrun_runtime::{Visitor, door_signature};
+use riverrun_types::{Json, TriggerType};
+use serde_json::json;
+
+use super::{refused::refused, request::Answer, walk::Walk};
+
+/// Why an answer came too late. The run continues without it.
+const TOO_LATE: [&str; 5] = [
+    "AWAIT_CLOSED",
+    "AWAIT_EXPIRED",
+    "AWAIT_FULL",
+    "AWAIT_NOT_FOUND",
+    "AWAIT_USED",
+];
+
+impl Walk {
+    /// Asks the test process for the answers to a callback.
+    pub(super) async fn answers_of(&mut self, id: &str) -> Result<Vec<Answer>, WorkError> {
+        let found = self.river.runtime().door(id).await.map_err(refused)?;
+        let place = match found.door.kind {
+            TriggerType::User => "approve",
+            _ => "api/triggers",
+        };
+        let mut callback = json!({
+            "id": id, "url": format!("http://127.0.0.1:4600/{place}/{id}"), "type": found.door.kind,
+        });
+        if let Some(payload) = &found.door.payload {
+            callback["payload"] = json!(payload);
+        }
+        let count = found.door.count.unwrap_or(1);
+        self.out
+            .send(&json!({ "kit": "callback", "callback": callback, "count": count }));
+        Ok(self.answers.recv().await.unwrap_or_default())
+    }
+
+    pub(super) async fn open(&self, id: &str, payload: Json) -> Result<(), WorkError> {
+        let runtime = self.river.runtime();
+        let door = runtime.door(id).await.map_err(refused)?.door;
+        let body = payload.as_str().as_bytes().to_vec();
+        let signature = door.secret.map(|secret| door_signature(&secret, &body));
+        let visitor = Visitor {
+            payload,
+            body: &body,
+            signature: signature.as_deref(),
+            source: "api",
+        };
+        match runtime.open_door(id, visitor).await {
+            Err(error) if TOO_LATE.contains(&error.code()) => Ok(()),
+            opened => opened.map(drop).map_err(refused),
+        }
+    }
+}

@@ -1,0 +1,3 @@
+# Generated from crates/api/openapi.json. Do not edit: run `make clients`.
+
+"""The HTTP API of the server."""
