@@ -109,7 +109,7 @@ Unreachable "UNREACHABLE" Command Retry {
 UrlInvalid "URL_INVALID" Command Reject {
     what: "The URL of the server is invalid.",
     why: "It lacks the scheme or the host.",
-    fix: "Use the URL that `riverrun serve` prints when it starts, such as `http://127.0.0.1:4600`.",
+    fix: "Use the URL that `riverrun serve` prints when it starts, with scheme, host and port.",
 }
 Usage "USAGE" Command Reject {
     what: "A flag of the command has an invalid value.",

@@ -128,7 +128,7 @@ ResultTooLarge "RESULT_TOO_LARGE" Run Reject {
 }
 RetryAfter "RETRY_AFTER" Run Retry {
     what: "A handler failed and asked to be retried after a certain time.",
-    why: "It threw a `RetryAfterError` without a `code`.",
+    why: "It threw a `RetryAfterError` (`RetryAfter` in Python) without a `code`.",
     fix: "You do not need to do anything while attempts are left. `riverrun jobs show <id>` prints when \
           the next one starts.",
 }

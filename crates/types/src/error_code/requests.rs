@@ -90,8 +90,7 @@ ForbiddenOrigin "FORBIDDEN_ORIGIN" Request(403) Reject {
           trigger. Otherwise every page that a user opens could control the server. Links, such as \
           those of approvals, work from everywhere.",
     fix: "Call the API from a page that this server serves, or from a program. Behind a proxy, tell \
-          the server the address that people open: `riverrun serve --public-url \
-          https://flows.example.org`.",
+          the server the address that people open with `riverrun serve --public-url`.",
 }
 Internal "INTERNAL" Request(500) GiveUp {
     what: "The server failed because of a defect in riverrun. The request may or may not have taken \
@@ -125,8 +124,7 @@ ShuttingDown "SHUTTING_DOWN" Request(503) Release {
     what: "The server is stopping and accepts no more work.",
     why: "Somebody stopped or restarted it. Runs and jobs continue when it is back; attempts that it \
           interrupts are not counted.",
-    fix: "Send the request again when the server is back: `curl http://127.0.0.1:4600/readyz` says \
-          when.",
+    fix: "Send the request again when the server is back: `GET /readyz` then answers 200.",
 }
 TooLarge "TOO_LARGE" Request(413) Reject {
     what: "The body, an event, a run's input or another part of the request is too large.",

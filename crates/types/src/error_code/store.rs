@@ -62,8 +62,7 @@ StoreReadOnly "STORE_READ_ONLY" Request(503) GiveUp {
 StoreUnavailable "STORE_UNAVAILABLE" Request(503) Retry {
     what: "The store did not answer.",
     why: "It is overloaded, its disk does not respond, or it is being closed.",
-    fix: "Send the request again. If it lasts, check `curl http://127.0.0.1:4600/readyz`, the server's \
-          log and the disk.",
+    fix: "Send the request again. If it lasts, check `GET /readyz`, the server's log and the disk.",
 }
 StoreUnknown "STORE_UNKNOWN" Command Reject {
     what: "The server did not start, because the URL of the store is invalid.",
