@@ -1,12 +1,16 @@
 //! What riverrun says of work that could not end by its own word.
 
+use riverrun_types::ErrorCode;
 use std::{fmt::Display, process::ExitStatus};
 
 use riverrun_protocol::{CancelReason, Invoke, WorkError};
 use rustix::process::Signal;
 
 pub(crate) fn timeout(timeout_ms: u64) -> WorkError {
-    WorkError::new("TIMEOUT", format!("did not end within {timeout_ms} ms"))
+    WorkError::new(
+        ErrorCode::Timeout,
+        format!("did not end within {timeout_ms} ms"),
+    )
 }
 
 pub(crate) fn cancelled(reason: CancelReason) -> WorkError {
@@ -17,14 +21,14 @@ pub(crate) fn cancelled(reason: CancelReason) -> WorkError {
         CancelReason::LeaseLost => "its lease is gone",
         CancelReason::ClientGone => "nobody waits for it any more",
     };
-    WorkError::new("CANCELLED", format!("stopped because {why}"))
+    WorkError::new(ErrorCode::Cancelled, format!("stopped because {why}"))
 }
 
 /// How an invocation ends that was stopped by force.
 pub(crate) fn stopped(reason: CancelReason, timeout_ms: Option<u64>, grace_ms: u64) -> WorkError {
     match reason {
         CancelReason::Timeout => WorkError::new(
-            "RUNNER_HUNG",
+            ErrorCode::RunnerHung,
             format!(
                 "did not end within {} ms, nor within {grace_ms} ms of being told to",
                 timeout_ms.unwrap_or_default()
@@ -36,19 +40,19 @@ pub(crate) fn stopped(reason: CancelReason, timeout_ms: Option<u64>, grace_ms: u
 
 pub(crate) fn protocol(who: &str, what: impl Display) -> WorkError {
     WorkError::new(
-        "PROTOCOL_ERROR",
+        ErrorCode::ProtocolError,
         format!("{who} broke the protocol: {what}"),
     )
 }
 
 pub(crate) fn result_too_large(bytes: usize, limit: usize) -> WorkError {
     let message = format!("the result has {bytes} bytes, more than the {limit} that it may have");
-    WorkError::new("RESULT_TOO_LARGE", message).permanent()
+    WorkError::new(ErrorCode::ResultTooLarge, message).permanent()
 }
 
 pub(crate) fn input_too_large(bytes: usize, limit: usize) -> WorkError {
     let message = format!("the input has {bytes} bytes, more than the {limit} that fit a message");
-    WorkError::new("INPUT_TOO_LARGE", message).permanent()
+    WorkError::new(ErrorCode::InputTooLarge, message).permanent()
 }
 
 /// Why an invocation does not fit a message.
@@ -60,7 +64,7 @@ pub(crate) fn invocation_too_large(invoke: &Invoke, bytes: usize, limit: usize) 
     let message = format!(
         "the journal has {journal} bytes, and an invocation with all that belongs to it at most {limit}"
     );
-    WorkError::new("JOURNAL_TOO_LARGE", message).permanent()
+    WorkError::new(ErrorCode::JournalTooLarge, message).permanent()
 }
 
 /// `exit code 3`, `signal 9 (SIGKILL)`.

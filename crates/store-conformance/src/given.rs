@@ -267,7 +267,7 @@ pub fn must<T>(result: Result<T>) -> T {
 
 /// The code of a refusal.
 #[track_caller]
-pub fn refusal<T: std::fmt::Debug>(result: Result<T>) -> &'static str {
+pub fn refusal<T: std::fmt::Debug>(result: Result<T>) -> ErrorCode {
     match result {
         Ok(value) => panic!("the store accepted: {value:?}"),
         Err(error) => error.code(),

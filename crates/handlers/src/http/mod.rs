@@ -13,10 +13,11 @@ mod status;
 #[cfg(test)]
 mod tests;
 
+use riverrun_types::ErrorCode;
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use riverrun_engine::{Failure, Outcome, SchemaIssue, code};
+use riverrun_engine::{Failure, Outcome, SchemaIssue};
 use riverrun_runtime::{Action, Call, Effects, Handler};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -243,7 +244,7 @@ impl Action for HttpAction {
             Ok(result) => result.unwrap_or_else(Outcome::Failure),
             Err(_) => {
                 let message = format!("no answer within {} ms", self.timeout_ms);
-                Outcome::Failure(Failure::new(code::TIMEOUT, message))
+                Outcome::Failure(Failure::new(ErrorCode::Timeout, message))
             }
         }
     }

@@ -5,9 +5,9 @@ use reqwest::{
     Method,
     header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
 };
-use riverrun_engine::{Failure, Template, View, code};
+use riverrun_engine::{Failure, Template, View};
 use riverrun_runtime::Call;
-use riverrun_types::json::push_text;
+use riverrun_types::{ErrorCode, json::push_text};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use url::Url;
@@ -199,7 +199,7 @@ impl RequestTemplate {
 }
 
 fn input_error(message: String) -> Failure {
-    Failure::new(code::INPUT_ERROR, message).permanent()
+    Failure::new(ErrorCode::InputError, message).permanent()
 }
 
 fn prepare_url(text: &str, issues: &mut Issues) -> Option<Location> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use riverrun_engine::RunState;
 use riverrun_store_sqlite::{Inspector, Report, SqliteStore, verify, verify_file};
-use riverrun_types::{Draft, RunId, RunStatus};
+use riverrun_types::{Draft, ErrorCode, RunId, RunStatus};
 
 use super::{Global, server_flags::ServerFlags};
 use crate::{
@@ -59,7 +59,7 @@ pub fn folder_of(config: &Config) -> Result<PathBuf> {
         Some(("sqlite", rest)) => rest.strip_prefix("//").unwrap_or(rest),
         _ => {
             let message = format!("{} keeps no files here", config.store);
-            return Err(Failure::usage("STORE_UNKNOWN", message)
+            return Err(Failure::usage(ErrorCode::StoreUnknown, message)
                 .next("--store sqlite:// with --data <folder>"));
         }
     };
@@ -69,7 +69,9 @@ pub fn folder_of(config: &Config) -> Result<PathBuf> {
     };
     if !folder.is_dir() {
         let message = format!("there is no data folder {}", folder.display());
-        return Err(Failure::usage("FILE_UNUSABLE", message).next("--data <the data folder>"));
+        return Err(
+            Failure::usage(ErrorCode::FileUnusable, message).next("--data <the data folder>")
+        );
     }
     Ok(folder)
 }

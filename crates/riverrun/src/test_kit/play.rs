@@ -13,7 +13,7 @@ use riverrun_protocol::{LoadedProcess, WorkError};
 use riverrun_providers::remote::{Brought, Home, MadeFlows, Workers, WorkersOptions};
 use riverrun_runtime::{Composable, Error, Options, Process, Visitor, compose, door_signature};
 use riverrun_store::{Kinds, LogQuery};
-use riverrun_types::{Event, EventType, Json, Millis, RunId, StreamName, time};
+use riverrun_types::{ErrorCode, Event, EventType, Json, Millis, RunId, StreamName, time};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
@@ -171,7 +171,10 @@ impl Stage {
                 .ok()
                 .and_then(Result::err)
                 .unwrap_or_else(|| {
-                    WorkError::new("WORKER_LOST", "the test process went before the run began")
+                    WorkError::new(
+                        ErrorCode::WorkerLost,
+                        "the test process went before the run began",
+                    )
                 })),
         };
         let played = match flow {
@@ -286,12 +289,12 @@ impl TestHome {
                 .iter()
                 .map(|issue| format!("{}: {}", issue.path, issue.message))
                 .collect();
-            let error = WorkError::new("PROCESS_INVALID", told.join("; ")).permanent();
+            let error = WorkError::new(ErrorCode::ProcessInvalid, told.join("; ")).permanent();
             return Err(error.details(&json!({ "issues": composed.issues })));
         }
         let Some(flow) = composed.flows.iter().find(|flow| flow.id() == planned.flow) else {
             let message = format!("the steps make no flow {}", planned.flow);
-            return Err(WorkError::new("FLOW_INCOMPLETE", message).permanent());
+            return Err(WorkError::new(ErrorCode::FlowIncomplete, message).permanent());
         };
         let runtime = self.river.runtime();
         runtime.register(&flow.definition).await.map_err(refused)?;
@@ -476,11 +479,11 @@ impl Playing {
             // A late answer is rejected, and the run continues without it.
             Err(error)
                 if [
-                    "AWAIT_CLOSED",
-                    "AWAIT_EXPIRED",
-                    "AWAIT_FULL",
-                    "AWAIT_NOT_FOUND",
-                    "AWAIT_USED",
+                    ErrorCode::AwaitClosed,
+                    ErrorCode::AwaitExpired,
+                    ErrorCode::AwaitFull,
+                    ErrorCode::AwaitNotFound,
+                    ErrorCode::AwaitUsed,
                 ]
                 .contains(&error.code()) =>
             {

@@ -2,12 +2,15 @@
 
 use std::{sync::Arc, time::Duration};
 
-use riverrun_engine::{AwaitFor, Awaiting, Failure, Input, Outcome, Parked, VisitKey, code, retry};
+use riverrun_engine::{AwaitFor, Awaiting, Failure, Input, Outcome, Parked, VisitKey, retry};
 use riverrun_protocol::{CancelReason, Reply, Suspended, WorkError};
 use riverrun_store::{
     AwaitState, Awaited, Change, ClaimedJob, Commit, Error as StoreError, NewAwait, Settle, Settled,
 };
-use riverrun_types::{Await, AwaitType, Draft, EventType, Json, Name, Retry, RunId};
+use riverrun_types::{
+    Await, AwaitType, Draft, ErrorCode, EventType, Json, Name, Retry, RunId,
+    error_code::Disposition,
+};
 
 use super::{
     Door, StepPlace,
@@ -141,15 +144,12 @@ impl Runtime {
         let mut suspended = None;
         let outcome = match outcome {
             // The next attempt tells the run that this one was lost.
-            Err(error) if error.code == code::WORKER_LOST => {
+            Err(error) if error.code == ErrorCode::WorkerLost => {
                 let error = Json::of(&error);
                 let lost = Settled::Lost { error };
                 return Box::pin(self.settle_alone(job, lost, false)).await;
             }
-            Err(error)
-                if ["SHUTTING_DOWN", "NO_WORKER", "RUNNER_ENDED"]
-                    .contains(&error.code.as_str()) =>
-            {
+            Err(error) if error.code.disposition() == Disposition::Release => {
                 return Box::pin(self.settle_alone(job, Settled::Released, false)).await;
             }
             Ok(Reply {
@@ -281,7 +281,7 @@ impl Runtime {
             } => (until_ms, output, next),
             Outcome::Fork(_) | Outcome::SubFlow(_) if known.pause_ms.is_none() => {
                 let message = "the delay is a function of a result that comes from other steps";
-                return Outcome::Failure(Failure::new("INPUT_ERROR", message).permanent());
+                return Outcome::Failure(Failure::new(ErrorCode::InputError, message).permanent());
             }
             // The engine lets the time pass once the result is there.
             outcome => return outcome,
@@ -294,7 +294,9 @@ impl Runtime {
                 output,
                 next,
             },
-            Err(message) => Outcome::Failure(Failure::new("INPUT_ERROR", message).permanent()),
+            Err(message) => {
+                Outcome::Failure(Failure::new(ErrorCode::InputError, message).permanent())
+            }
         }
     }
 
@@ -306,7 +308,7 @@ impl Runtime {
         input: &Json,
     ) -> std::result::Result<(Awaiting, Option<NewAwait>), Failure> {
         let Attempt { job, place, .. } = *attempt;
-        let refuse = |message: String| Failure::new("INPUT_ERROR", message).permanent();
+        let refuse = |message: String| Failure::new(ErrorCode::InputError, message).permanent();
         if wait.kind == "retry" {
             let nothing = || refuse("the step waits for a retry, and nothing of it failed".into());
             let (operation, until_ms) = attempt.host.tries.first().ok_or_else(nothing)?;
@@ -317,7 +319,7 @@ impl Runtime {
             let message = format!(
                 "{kind} is written by riverrun itself, and no run can wait for it: emit an event of your own, or have a trigger on it start a flow that does"
             );
-            return Err(Failure::new("BAD_KIND", message).permanent());
+            return Err(Failure::new(ErrorCode::BadKind, message).permanent());
         }
         let options = KeptOptions::read(job.options.as_ref());
         let tenant = options.tenant_id.as_deref().map(Name::from);
@@ -415,7 +417,7 @@ fn counted(outcome: &Outcome, retry: &Retry, failures: u32) -> Settled {
             let error = Json::null();
             match retry::after_failure(Some(retry), failure, failures, 0.0) {
                 Some(at_ms) => Settled::Retry { at_ms, error },
-                None if failure.code == "CANCELLED" => Settled::Cancelled { error },
+                None if failure.code == ErrorCode::Cancelled => Settled::Cancelled { error },
                 None => Settled::Failed { error },
             }
         }

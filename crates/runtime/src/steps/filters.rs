@@ -9,7 +9,9 @@ use riverrun_store::{
     AwaitRecord, Awaited, Change, Commit, Direction, Error as StoreError, EventQuery, Fire,
     Matcher, SignalRecord, Store, equality,
 };
-use riverrun_types::{Draft, Event, EventType, Json, Millis, Name, RunId, StepRef, StreamName};
+use riverrun_types::{
+    Code, Draft, ErrorCode, Event, EventType, Json, Millis, Name, RunId, StepRef, StreamName,
+};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -184,7 +186,7 @@ impl Runtime {
                 .step(step)
                 .data(Warning {
                     message: format!("the where of the await of event {kind}: {error}"),
-                    code: "EXPRESSION_ERROR".to_owned(),
+                    code: ErrorCode::ExpressionError.into(),
                     await_id: id.clone(),
                 });
             let drafts = [warning].into();
@@ -205,7 +207,7 @@ impl Runtime {
 #[serde(rename_all = "camelCase")]
 struct Warning {
     message: String,
-    code: String,
+    code: Code,
     await_id: Name,
 }
 
@@ -214,7 +216,7 @@ struct Warning {
 pub(crate) struct Trouble {
     pub id: Name,
     pub ms: Millis,
-    pub code: String,
+    pub code: Code,
     pub message: String,
 }
 

@@ -24,7 +24,7 @@ mod stats;
 mod tries;
 mod worker;
 
-pub(crate) use attempt::{JOB_QUARANTINED, LOGGED, checked, silent, to_job, waiting_event};
+pub(crate) use attempt::{LOGGED, checked, silent, to_job, waiting_event};
 pub(crate) use begin::{Reserved, Stock};
 pub(crate) use broken::Broken;
 pub use broken::BrokenProcess;

@@ -2,12 +2,12 @@
 
 use indexmap::IndexMap;
 use riverrun_types::{
-    Draft, EventType, Json, Millis, Name, StepRef, VisitStatus, event::reference,
+    Draft, ErrorCode, EventType, Json, Millis, Name, StepRef, VisitStatus, event::reference,
 };
 
 use super::From;
 use crate::{
-    Failure, code,
+    Failure,
     fact::{Fact, is_in_run},
     run::{AwaitFor, Awaiting, Memo, MemoRetry, RunState, ToEmit, VisitKey, Wait},
 };
@@ -167,5 +167,5 @@ pub(crate) fn timed_out(awaiting: &Awaiting) -> Failure {
         AwaitFor::Trigger { .. } => "the trigger",
     };
     let message = format!("{what} did not come in time");
-    Failure::new(code::AWAIT_TIMEOUT, message).permanent()
+    Failure::new(ErrorCode::AwaitTimeout, message).permanent()
 }
