@@ -15,8 +15,8 @@ for id in 0 1 2; do
     post /api/flows/waits/start "{\"runId\":\"$id\",\"tags\":[\"0\"],\"correlationId\":\"0\"}"
     post /api/flows/quick/start "{\"runId\":\"quick-$id\"}"
 done
-post '/api/queue/0/jobs?create=true' '{"data":1,"options":{"jobId":"job-0"}}'
-post '/api/queue/mail/jobs?create=true' '{"data":1}'
+post '/api/queues/0/jobs?create=true' '{"data":1,"options":{"jobId":"job-0"}}'
+post '/api/queues/mail/jobs?create=true' '{"data":1}'
 post /api/triggers '{"id":"0","type":"manual","flow":"quick","config":{}}'
 post /api/triggers '{"id":"hook","type":"http","flow":"quick","config":{"path":"/0","method":"POST"}}'
 post /api/triggers '{"id":"nightly","type":"schedule","flow":"quick","config":{"cron":"0 3 * * *"}}'

@@ -31,12 +31,13 @@ for _ in $(seq 300); do
 done
 "$here/fixtures.sh" "$url"
 
+# One worker: with two, the parser of Python 3.11 fails now and then (recursion depth mismatch).
 # Not asked:
 # - /ws, /stream, /tail: answers that do not end.
 # - the stateful phase: the document has no links.
 "$schemathesis" --config-file "$here/schemathesis.toml" run "$url/api/openapi.json" \
     --checks all --exclude-path-regex '(/ws|/stream|/tail)$' \
     --phases examples,coverage,fuzzing --max-examples "${MAX_EXAMPLES:-60}" --seed 1 \
-    --continue-on-failure --workers 2 --request-timeout 20 --warnings off --no-color
+    --continue-on-failure --workers 1 --request-timeout 20 --warnings off --no-color
 
 kill -0 "$server" || { echo "the server has ended"; cat err.log; exit 1; }

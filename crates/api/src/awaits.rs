@@ -1,4 +1,4 @@
-//! Who waits for what, in all runs together.
+//! Open awaits of all runs.
 
 use axum::extract::State;
 use riverrun_store::KindStats;
@@ -10,17 +10,16 @@ use crate::{
     schemas::{AwaitKind, AwaitStats},
 };
 
-/// Count awaits
+/// Count open awaits
 ///
-/// How many wait for events and at doors, and how many events wait to be judged: those of which only
-/// an expression (`where`), or an event trigger, can tell whom they concern. `why` says what one run
-/// waits for.
+/// How many awaits wait for events and callbacks, and how many events wait for a `where` expression or
+/// an event trigger to be evaluated. `GET /api/runs/{id}/why` names what one run waits for.
 #[utoipa::path(get, path = "/api/awaits", tag = "events",
-    responses((status = 200, description = "How many there are, and for which kinds of events", body = AwaitStats)))]
+    responses((status = 200, description = "The counts, and the counts of each event type", body = AwaitStats)))]
 pub(crate) async fn get_await_stats(State(api): State<Api>) -> Answer {
     let found = api.runtime().store().await_stats().await?;
     let kind = |kind: KindStats| AwaitKind {
-        kind: kind.kind.to_string(),
+        r#type: kind.kind.to_string(),
         open: kind.open,
         filters: kind.filters,
         judging: kind.judging,
@@ -30,6 +29,6 @@ pub(crate) async fn get_await_stats(State(api): State<Api>) -> Answer {
         doors: found.doors,
         judging: found.judging,
         judging_since: found.judging_since_ms.map(iso),
-        kinds: found.kinds.into_iter().map(kind).collect(),
+        types: found.kinds.into_iter().map(kind).collect(),
     })
 }

@@ -35,13 +35,12 @@ const MAX_REASON: usize = 1_000;
 
 /// Call over a WebSocket
 ///
-/// Each message of the client is a call, with the members of `POST /api/runner/execute` and an
-/// `id`, or `{"type": "cancel", "id": …}`. The frames of a call come back as
-/// `{"id", "type", "data"}`: `log`, `progress`, `partial`, `heartbeat`, and last `result`, `error`
-/// or `cancelled`.
+/// Each message of the client is a call, with the members of `POST /api/runner/execute` and an `id`, or
+/// `{"type": "cancel", "id": …}`. The server sends the frames of a call as `{"id", "type", "data"}`:
+/// `log`, `progress`, `partial`, `heartbeat`, then `result`, `error` or `cancelled`.
 #[utoipa::path(get, path = "/api/runner/ws", tag = "calls",
     responses(
-        (status = 101, description = "The connection is a WebSocket now"),
+        (status = 101, description = "The connection is now a WebSocket"),
         (status = 426, description = ErrorCode::UpgradeRequired, body = schemas::Failure)))]
 pub(crate) async fn call_socket(State(api): State<Api>, upgrade: Upgrade) -> Response {
     let message_bytes = api.options().max_body_bytes;

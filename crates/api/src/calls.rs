@@ -12,6 +12,7 @@ use riverrun_protocol::{CancelReason, Frame, FrameParams, WorkError};
 use riverrun_runtime::{CallRequest, Cancellation, ProcessConfig};
 use riverrun_types::{
     ErrorCode, Json, Name, RunId,
+    flow::canonical_retry,
     time::{Iso, MAX_WAIT_MS},
 };
 use serde::{Deserialize, Serialize};
@@ -37,16 +38,16 @@ pub(crate) const BACKLOG: usize = 1_024;
 pub(crate) struct ExecuteBody {
     /// The process's id.
     process: String,
-    /// What its handler gets. null where absent.
+    /// The input of the handler. Default null.
     #[schema(value_type = Option<Value>)]
     input: Option<Json>,
-    /// How long it may take; the process's own limit where absent.
+    /// How long it may take, in milliseconds. Default: the timeout of the process.
     timeout_ms: Option<u64>,
-    /// Whether it is stopped when the caller goes away. Default true.
+    /// Whether it is cancelled when the caller disconnects. Default true.
     cancel_on_disconnect: Option<bool>,
-    /// Whether what happens is recorded in the call's stream. Default true.
+    /// Whether its frames are recorded in the stream of the call. Default true.
     persist_frames: Option<bool>,
-    /// The call's id; a fresh one where absent.
+    /// The id of the call. Default: a new one.
     call_id: Option<String>,
     correlation_id: Option<String>,
 }
@@ -60,16 +61,16 @@ struct Executed<'a> {
 
 /// Call a process
 ///
-/// Runs it at once, without a queue, and answers with its result. With `Accept:
-/// text/event-stream` its frames come as server-sent events (`log`, `progress`, `partial`,
-/// `heartbeat`), and last `result`, `error` or `cancelled`.
+/// Runs a process at once, without a queue, and returns its result. With `Accept: text/event-stream`
+/// its frames arrive as server-sent events (`log`, `progress`, `partial`, `heartbeat`), followed by
+/// `result`, `error` or `cancelled`.
 #[utoipa::path(post, path = "/api/runner/execute", tag = "calls",
     request_body(content = ExecuteBody),
     responses(
         (status = 200, description = "Its result", body = schemas::Executed),
         (status = 404, description = ErrorCode::ProcessNotFound, body = schemas::Failure),
         (status = 422, description = ErrorCode::InputInvalid, body = schemas::Failure),
-        (status = 500, description = "CALL_FAILED: details has the handler's own error", body = schemas::Failure)))]
+        (status = 500, description = "CALL_FAILED: details has the error of the handler", body = schemas::Failure)))]
 pub(crate) async fn execute(
     State(api): State<Api>,
     headers: HeaderMap,
@@ -269,16 +270,28 @@ struct ShownProcess<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    config: Option<&'a Json>,
+    config: Option<Json>,
     /// Of one whose file does not load.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a WorkError>,
 }
 
+/// A configuration with its retry policy in the canonical form.
+fn shown_config(raw: &Json) -> Json {
+    if raw.get("retryPolicy").is_none() {
+        return raw.clone();
+    }
+    let mut config = raw.value();
+    if let Some(settings) = config.as_object_mut() {
+        canonical_retry(settings);
+    }
+    Json::of(&config)
+}
+
 /// List processes
 ///
-/// What this server can run: queue workers and callables, with their configs. What it cannot run,
-/// because its file does not load, has an error; an earlier version of it may go on.
+/// The processes that this server can run, with their configurations. A process whose file does not
+/// load has an `error`; an earlier version of it may still run.
 #[utoipa::path(get, path = "/api/processes", tag = "calls",
     responses((status = 200, description = "The processes, by id", body = schemas::ProcessList)))]
 pub(crate) async fn list_processes(State(api): State<Api>) -> Answer {
@@ -310,7 +323,7 @@ pub(crate) async fn list_processes(State(api): State<Api>) -> Answer {
             queue: (*run_mode != riverrun_runtime::RunMode::Call).then_some(queue),
             language: process.source.language.as_deref(),
             file: process.source.file.as_deref(),
-            config: Some(raw),
+            config: Some(shown_config(raw)),
             error: error(&process.id).map(|broken| &broken.error),
         }
     });

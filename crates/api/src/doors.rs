@@ -37,23 +37,23 @@ pub(crate) struct Opened {
     run_id: String,
 }
 
-/// Let a step go on
+/// Answer a callback
 ///
-/// Opens the door that a step waits at (`ctx.await.trigger`, or `await: {type: trigger}` in its
-/// config): the body is what the step is given. A door is opened once, unless it was made for many.
-/// Where no step waits for the id and a trigger has it, that trigger is fired, as at
-/// `/api/triggers/{id}/fire`, with its body and its answers.
+/// Resumes the step that waits for the callback (`ctx.await.trigger`, or `await: {type: trigger}` in
+/// its config); the step receives the body. A callback is answered once, unless it was created for
+/// many. If no step waits for the id and a trigger has it, the trigger is fired, as by
+/// `/api/triggers/{id}/fire`.
 #[utoipa::path(post, path = "/api/triggers/{id}", tag = "triggers",
-    params(("id" = String, Path, description = "The trigger's id, which nobody can guess")),
+    params(("id" = String, Path, description = "The id of the callback, which cannot be guessed")),
     request_body(content = serde_json::Value, description = "Any JSON, or nothing"),
     responses(
-        (status = 200, description = "On disk: the step goes on", body = Opened),
-        (status = 201, description = "It is a trigger's: a run was started", body = schemas::StartedRun),
-        (status = 401, description = ErrorCode::BadSignature, body = schemas::Failure),
-        (status = 404, description = "AWAIT_NOT_FOUND: neither a step nor a trigger has it", body = schemas::Failure),
+        (status = 200, description = "Stored: the step resumes", body = Opened),
+        (status = 201, description = "A trigger has this id: a run was started", body = schemas::StartedRun),
+        (status = 401, description = ErrorCode::SignatureInvalid, body = schemas::Failure),
+        (status = 404, description = "AWAIT_NOT_FOUND: no callback and no trigger has this id", body = schemas::Failure),
         (status = 409, description = ErrorCode::AwaitUsed, body = schemas::Failure),
-        (status = 410, description = "AWAIT_EXPIRED, or AWAIT_CLOSED: nobody waits for it any longer", body = schemas::Failure),
-        (status = 413, description = "TOO_LARGE: a body has at most 1 MiB", body = schemas::Failure)))]
+        (status = 410, description = "AWAIT_EXPIRED, or AWAIT_CLOSED: no step waits for it any more", body = schemas::Failure),
+        (status = 413, description = "TOO_LARGE: a body may have 1 MiB", body = schemas::Failure)))]
 pub(crate) async fn open_door(
     State(api): State<Api>,
     Segments(id): Segments<String>,
@@ -82,11 +82,11 @@ fn not_of_a_trigger(error: ApiError) -> ApiError {
     }
 }
 
-/// Let a step go on, under the name that the specification has
+/// Answer a callback, at the path of the specifications
 #[utoipa::path(post, path = "/api/flows/triggers/{id}", tag = "triggers",
-    params(("id" = String, Path, description = "The trigger's id, which nobody can guess")),
+    params(("id" = String, Path, description = "The id of the callback, which cannot be guessed")),
     request_body(content = serde_json::Value, description = "Any JSON, or nothing"),
-    responses((status = 200, description = "On disk: the step goes on", body = Opened)))]
+    responses((status = 200, description = "Stored: the step resumes", body = Opened)))]
 pub(crate) async fn open_door_of_flow(
     api: State<Api>,
     id: Segments<String>,
@@ -141,16 +141,16 @@ fn payload(body: &[u8], headers: &HeaderMap) -> Result<Json, ApiError> {
     }
 }
 
-/// A page on which a person answers
+/// Show the approval page of a callback
 ///
-/// For doors of the type `user`: what is asked, and two buttons. One that was answered says so.
+/// For callbacks of the type `user`: the question and two buttons, or that it was answered.
 #[utoipa::path(get, path = "/approve/{id}", tag = "triggers",
-    params(("id" = String, Path, description = "The trigger's id, which nobody can guess")),
+    params(("id" = String, Path, description = "The id of the callback, which cannot be guessed")),
     responses(
-        (status = 200, description = "What is asked, or that it was answered", content_type = "text/html"),
-        (status = 403, description = "A program answers this", content_type = "text/html"),
-        (status = 404, description = "There is nothing to decide", content_type = "text/html"),
-        (status = 410, description = "The time is over, or nobody waits for it any more", content_type = "text/html")))]
+        (status = 200, description = "The question, or that it was answered", content_type = "text/html"),
+        (status = 403, description = "The callback is not for people", content_type = "text/html"),
+        (status = 404, description = "There is no such callback", content_type = "text/html"),
+        (status = 410, description = "The callback has expired, or no step waits for it any more", content_type = "text/html")))]
 pub(crate) async fn approval_page(
     State(api): State<Api>,
     Segments(id): Segments<String>,
@@ -161,18 +161,18 @@ pub(crate) async fn approval_page(
     }
 }
 
-/// Answer on that page
+/// Answer on the approval page
 #[utoipa::path(post, path = "/approve/{id}", tag = "triggers",
-    params(("id" = String, Path, description = "The trigger's id, which nobody can guess")),
+    params(("id" = String, Path, description = "The id of the callback, which cannot be guessed")),
     request_body(content = String, content_type = "application/x-www-form-urlencoded",
         description = "`answer=approve|reject` and `comment`"),
     responses(
-        (status = 200, description = "It is answered", content_type = "text/html"),
+        (status = 200, description = "The answer was stored", content_type = "text/html"),
         (status = 400, description = "The answer is neither approve nor reject", content_type = "text/html"),
-        (status = 403, description = "A program answers this", content_type = "text/html"),
-        (status = 404, description = "There is nothing to decide", content_type = "text/html"),
-        (status = 409, description = "It was answered before", content_type = "text/html"),
-        (status = 410, description = "The time is over, or nobody waits for it any more", content_type = "text/html")))]
+        (status = 403, description = "The callback is not for people", content_type = "text/html"),
+        (status = 404, description = "There is no such callback", content_type = "text/html"),
+        (status = 409, description = "The callback was answered before", content_type = "text/html"),
+        (status = 410, description = "The callback has expired, or no step waits for it any more", content_type = "text/html")))]
 pub(crate) async fn approve(
     State(api): State<Api>,
     Segments(id): Segments<String>,

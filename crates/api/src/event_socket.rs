@@ -41,14 +41,14 @@ const MAX_ID: usize = 128;
 
 /// Subscribe over a WebSocket
 ///
-/// One connection for many subscriptions, each to a stream or to kinds of events and each with a
+/// One connection for many subscriptions, each to a stream or to types of events and each with a
 /// cursor: `{"type": "subscribe", "id": "a", "stream": "nq:flow:<runId>", "from": "<cursor>"}`,
-/// `{"type": "subscribe", "id": "b", "kinds": ["order.paid"]}`, `{"type": "unsubscribe", "id":
+/// `{"type": "subscribe", "id": "b", "types": ["order.paid"]}`, `{"type": "unsubscribe", "id":
 /// "a"}`, `{"type": "ping"}`. Events come as `{"type": "event", "id", "cursor", "event"}`;
 /// `docs/reference/websocket.md` lists the rest.
 #[utoipa::path(get, path = "/api/events/ws", tag = "events",
     responses(
-        (status = 101, description = "The connection is a WebSocket now"),
+        (status = 101, description = "The connection is now a WebSocket"),
         (status = 426, description = ErrorCode::UpgradeRequired, body = schemas::Failure)))]
 pub(crate) async fn event_socket(State(api): State<Api>, upgrade: Upgrade) -> Response {
     let leading = api.clone();
@@ -106,9 +106,10 @@ struct Asked {
     r#type: String,
     id: Option<String>,
     stream: Option<String>,
-    kinds: Option<Vec<String>>,
-    /// Of a stream's events, only these types.
+    /// Event types: those of the stream, or of all streams.
     types: Option<Vec<String>>,
+    /// The older name of `types`, for all streams.
+    kinds: Option<Vec<String>>,
     from: Option<String>,
 }
 
@@ -122,11 +123,11 @@ impl Asked {
                 let types = types.iter().map(|text| EventType::parse(text)).collect();
                 Ok(Wanted::Stream { name, types, from })
             }
-            (None, Some(kinds), None) => Ok(Wanted::Kinds { kinds, from }),
-            (None, Some(_), Some(_)) => {
-                bad("types: those of a subscription to kinds are its kinds")
+            (None, Some(kinds), None) | (None, None, Some(kinds)) => {
+                Ok(Wanted::Kinds { kinds, from })
             }
-            _ => bad("give either a stream or kinds to subscribe to"),
+            (None, Some(_), Some(_)) => bad("kinds is the older name of types: give one of them"),
+            _ => bad("give a stream, or the types to subscribe to"),
         }
     }
 }
@@ -241,7 +242,7 @@ impl Socket {
         let mut source = Source::open(&self.api, wanted).await?;
         let began = json!({
             "stream": source.stream(),
-            "kinds": source.kinds(),
+            "types": source.kinds(),
             "cursor": source.cursor(),
         });
         self.say(Some(id), "subscribed", without_nulls(began)).await;

@@ -34,19 +34,19 @@ pub(crate) struct EventsQuery {
     #[serde(default = "default_limit", deserialize_with = "page_limit")]
     #[param(value_type = Option<u32>)]
     limit: usize,
-    /// Go on after this event; `nextCursor` of the page before.
+    /// Continue after this event: `nextCursor` of the previous page.
     cursor: Option<String>,
     /// The same as `cursor`.
     from: Option<String>,
-    /// `forward` (the default) or `backward`.
-    #[serde(default, deserialize_with = "direction")]
+    /// `asc` (oldest first, the default) or `desc`.
+    #[serde(default, deserialize_with = "order", alias = "direction")]
     #[param(value_type = Option<String>)]
-    direction: Direction,
-    /// Types, separated by commas; `log` takes every `log.*`.
-    #[serde(default, deserialize_with = "types")]
+    order: Direction,
+    /// Event types, separated by commas; `log` includes every `log.*`.
+    #[serde(default, deserialize_with = "types", alias = "types", alias = "kind")]
     #[param(value_type = Option<String>, example = "step.completed,log")]
     r#type: Vec<EventType>,
-    /// Only those of a step.
+    /// Only events of this step.
     step: Option<String>,
     /// At or after: ISO 8601 or milliseconds.
     #[serde(default, deserialize_with = "moment")]
@@ -58,11 +58,11 @@ pub(crate) struct EventsQuery {
     until: Option<Millis>,
 }
 
-fn direction<'de, D: Deserializer<'de>>(from: D) -> Result<Direction, D::Error> {
+fn order<'de, D: Deserializer<'de>>(from: D) -> Result<Direction, D::Error> {
     match String::deserialize(from)?.as_str() {
-        "forward" | "asc" => Ok(Direction::Forward),
-        "backward" | "desc" => Ok(Direction::Backward),
-        _ => Err(D::Error::custom("neither forward nor backward")),
+        "asc" | "forward" => Ok(Direction::Forward),
+        "desc" | "backward" => Ok(Direction::Backward),
+        _ => Err(D::Error::custom("neither asc nor desc")),
     }
 }
 
@@ -96,7 +96,7 @@ async fn page(
         None => None,
         Some(id) => {
             let seen = store.locate(stream, Place::Event(id)).await?;
-            Some(match query.direction {
+            Some(match query.order {
                 Direction::Forward => seen,
                 Direction::Backward => seen.min(id.seq),
             })
@@ -106,7 +106,7 @@ async fn page(
         .events(
             stream,
             &EventQuery {
-                direction: query.direction,
+                direction: query.order,
                 from,
                 // One more tells whether there is a next page.
                 limit: query.limit + 1,
@@ -118,20 +118,23 @@ async fn page(
             },
         )
         .await?;
-    // A page of large events ends early; its cursor may then lead to an empty page.
-    let bytes: usize = items
-        .iter()
-        .filter_map(|event| event.data.as_ref())
-        .map(Json::bytes)
-        .sum();
+    // A page of large events ends early; its cursor may then lead to an empty page. The store ends
+    // with the event that reaches the limit, which is left to the next page unless it is alone.
+    let mut bytes = 0;
+    let size = |event: &Event| event.data.as_ref().map_or(0, Json::bytes);
+    let sums = items.iter().map(|event| {
+        bytes += size(event);
+        bytes
+    });
+    let fitting = sums.filter(|sum| *sum <= EventQuery::PAGE_BYTES).count();
     let more = items.len() > query.limit || bytes >= EventQuery::PAGE_BYTES;
-    items.truncate(query.limit);
+    items.truncate(query.limit.min(fitting.max(1)));
     let last = items.last().filter(|_| more);
     let next_cursor = last.map(|event| event.id.to_string());
     Ok(Items { items, next_cursor })
 }
 
-/// Refuses the stream of a run or a job that is not there. Other streams begin with their first
+/// Rejects the stream of a run or a job that is not there. Other streams begin with their first
 /// event.
 pub(crate) async fn exists(api: &Api, stream: &StreamName) -> Result<(), ApiError> {
     let store = api.runtime().store();
@@ -188,7 +191,7 @@ pub(crate) async fn run_events(
 
 /// Read a stream
 #[utoipa::path(get, path = "/api/events/{stream}", tag = "events",
-    params(("stream" = String, Path, description = "A full name, such as `nq:flow:<runId>` or `nq:global`"), EventsQuery),
+    params(("stream" = String, Path, description = "The full name, such as `nq:flow:<runId>` or `nq:global`"), EventsQuery),
     responses((status = 200, description = "A page of events", body = schemas::EventList)))]
 pub(crate) async fn stream_events(
     State(api): State<Api>,
@@ -208,7 +211,7 @@ pub(crate) struct StreamListQuery {
     #[serde(default = "default_limit", deserialize_with = "page_limit")]
     #[param(value_type = Option<u32>)]
     limit: usize,
-    /// `nextCursor` of the page before.
+    /// `nextCursor` of the previous page.
     cursor: Option<String>,
 }
 
@@ -231,7 +234,7 @@ impl<'a> From<&'a RunRecord> for RunStream<'a> {
 
 /// List the streams of a type
 ///
-/// For `flow` the runs, each with its id as `id` too.
+/// For `flow` the runs, each with its id as `id`.
 #[utoipa::path(get, path = "/api/events/{type}/list", tag = "events",
     params(("type" = String, Path, description = "`flow`, `trigger`, `webhook` …"), StreamListQuery),
     responses((status = 200, description = "A page of streams, newest first", body = Vec<StreamSummary>)))]
@@ -285,7 +288,7 @@ pub(crate) struct ViewQuery {
     #[serde(default = "default_limit", deserialize_with = "page_limit")]
     #[param(value_type = Option<u32>)]
     limit: usize,
-    /// Go on after this event; `nextCursor` of the page before.
+    /// Continue after this event: `nextCursor` of the previous page.
     cursor: Option<String>,
 }
 
@@ -295,7 +298,7 @@ impl From<ViewQuery> for EventsQuery {
             limit: query.limit,
             cursor: query.cursor,
             from: None,
-            direction: Direction::Forward,
+            order: Direction::Forward,
             r#type: Vec::new(),
             step: None,
             since: None,
@@ -304,11 +307,11 @@ impl From<ViewQuery> for EventsQuery {
     }
 }
 
-/// Read what a stream reduces to
+/// Read a stream by type and id
 ///
-/// For `flow` the run; for other types what the stream begins and ends with, and a page of its
-/// events; for `trigger` also the `state` that they reduce to. A job's stream holds its life (`job.added`, `job.active`, `job.completed` …) and what
-/// its handler said, in order.
+/// For `flow` the run; for other types the first and the last event and a page of events; for
+/// `trigger` also the `state` that they reduce to. The stream of a job has its lifecycle (`job.added`,
+/// `job.active`, `job.completed` …) and its logs, progress and partial results, in order.
 #[utoipa::path(get, path = "/api/events/{type}/{id}", tag = "events",
     params(("type" = String, Path, description = "`flow`, `trigger`, `webhook` …"),
         ("id" = String, Path, description = "The stream's id; a run's for `flow`, a job's for `job`"), ViewQuery),
@@ -381,16 +384,16 @@ struct StreamView<'a> {
 
 /// Append events
 ///
-/// One event or a list of them: all or none. What became of a run and its steps (`flow.*`,
-/// `step.*`) only the engine may say.
+/// One event or a list of events: all or none. Types that only the server writes, such as `flow.*` and
+/// `step.*`, are rejected.
 #[utoipa::path(post, path = "/api/events/{type}/{id}", tag = "events",
     params(("type" = String, Path, description = "`flow`, `trigger`, `webhook` …"),
         ("id" = String, Path, description = "The stream's id; a run's for `flow`"),
-        ("idempotency-key" = Option<String>, Header, description = "The same key again, for the same stream, stores nothing and answers with the first events")),
+        ("idempotency-key" = Option<String>, Header, description = "A second request with the same key for the same stream stores nothing and returns the first events")),
     request_body(content = schemas::NewEvents, description = "An event, or a list of events"),
     responses(
-        (status = 200, description = "They were stored before under this key; the first ones", body = Appended),
-        (status = 201, description = "On disk", body = Appended),
+        (status = 200, description = "The events that were stored before under this key", body = Appended),
+        (status = 201, description = "Stored", body = Appended),
         (status = 403, description = ErrorCode::ReservedType, body = schemas::Failure),
         (status = 404, description = ErrorCode::RunNotFound, body = schemas::Failure)))]
 pub(crate) async fn append_events(
@@ -454,15 +457,15 @@ impl Destination {
 
 /// Emit an event
 ///
-/// To a run, to a stream, or to `nq:global`. With an idempotency key it is stored once, however
-/// often it is sent: the same key again, for the same stream, answers with the first. Keys are
-/// remembered as long as emitted events are: 7 days, unless `retention.emitted` says otherwise.
+/// Into a run, a stream, or `nq:global`. With an idempotency key the event is stored once: a second
+/// request with the same key for the same stream returns the first event. Keys are kept as long as
+/// emitted events: 7 days, or `retention.emitted`.
 #[utoipa::path(post, path = "/api/events", tag = "events",
     params(("idempotency-key" = Option<String>, Header, description = "The same as idempotencyKey in the body")),
     request_body(content = schemas::EmittedEvent),
     responses(
-        (status = 200, description = "It was stored before under this key; the first one", body = Appended),
-        (status = 201, description = "On disk", body = Appended),
+        (status = 200, description = "The event that was stored before under this key", body = Appended),
+        (status = 201, description = "Stored", body = Appended),
         (status = 403, description = ErrorCode::ReservedType, body = schemas::Failure),
         (status = 404, description = ErrorCode::RunNotFound, body = schemas::Failure)))]
 pub(crate) async fn emit_event(

@@ -1,10 +1,12 @@
 //! Runs in FlowMonkey's shape.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use futures::{StreamExt, TryStreamExt, stream};
 use riverrun_engine::{AwaitFor, HistoryEntry, Parked, RunState, Visit, Wait};
-use riverrun_runtime::Loaded;
-use riverrun_types::{ErrorCode, RunStatus, time::NEVER};
+use riverrun_runtime::{Error, Loaded};
+use riverrun_types::{ErrorCode, RunId, RunStatus, time::NEVER};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -27,7 +29,8 @@ const AT_ONCE: usize = 8;
 
 /// List executions
 ///
-/// Runs in FlowMonkey's shape. `/api/runs` is cheaper: it does not read every run's state.
+/// Runs in the format of FlowMonkey. `/api/runs` is cheaper, because it does not read the state of
+/// every run.
 #[utoipa::path(get, path = "/api/executions", tag = "executions", params(RunListQuery),
     responses((status = 200, description = "A page of executions", body = ExecutionList)))]
 pub(crate) async fn list_executions(
@@ -43,6 +46,9 @@ pub(crate) async fn list_executions(
                 Ok(loaded) => execution(&api, &loaded).await.map(Some),
                 // Deleted since the page was read.
                 Err(error) if error.code() == ErrorCode::RunNotFound => Ok(None),
+                Err(error) if error.code() == ErrorCode::StoreCorrupt => {
+                    damaged(&api, &id, &error).await
+                }
                 Err(error) => Err(ApiError::from(error)),
             }
         }
@@ -57,13 +63,12 @@ pub(crate) async fn list_executions(
     })
 }
 
-/// What an execution is shown with.
+/// What to include.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ExecutionQuery {
-    /// Adds `history`: the attempts that have ended, the first 1,000 of them. All of them are in
-    /// pages at `/api/runs/{id}/history`.
+    /// Adds `history`: the first 1,000 ended attempts. `/api/runs/{id}/history` has all of them in pages.
     #[serde(default, deserialize_with = "flag_or_none")]
     #[param(value_type = Option<bool>)]
     history: Option<bool>,
@@ -123,7 +128,7 @@ pub(crate) async fn execution_events(
 
 /// List an execution's jobs
 ///
-/// The run's own, and one for each visit of a step that a process runs.
+/// The job of the run, and one for each visit of a process step.
 #[utoipa::path(get, path = "/api/executions/{id}/jobs", tag = "executions",
     params(("id" = String, Path, description = "The run's id, or `latest`")),
     responses(
@@ -215,6 +220,28 @@ fn wait_reason(state: &RunState) -> Option<String> {
             }),
             Some(Wait::Parked(_)) | None => None,
         })
+}
+
+/// One whose stream cannot be read, as far as its row knows it.
+async fn damaged(api: &Api, run: &RunId, cause: &Error) -> Result<Option<Execution>, ApiError> {
+    let Some(record) = api.runtime().store().run(run).await? else {
+        return Ok(None);
+    };
+    let error = ExecutionError {
+        code: cause.code().into(),
+        message: cause.to_string(),
+        step_id: None,
+        details: None,
+        timestamp: record.updated_ms,
+    };
+    let mut state = RunState::new();
+    state.status = record.status;
+    let state = Arc::new(state);
+    let shown = execution(api, &Loaded { record, state }).await?;
+    Ok(Some(Execution {
+        error: Some(error),
+        ..shown
+    }))
 }
 
 fn error(loaded: &Loaded) -> Option<ExecutionError> {

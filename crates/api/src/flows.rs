@@ -30,14 +30,14 @@ pub(crate) async fn list_flows(State(api): State<Api>) -> Answer {
 
 /// Register a flow
 ///
-/// A definition is kept for ever under its id and version. The same definition again changes
-/// nothing; another one under the same version is refused.
+/// A definition never changes under its id and version. Registering the same definition again has
+/// no effect; another definition under the same version is rejected.
 #[utoipa::path(post, path = "/api/flows", tag = "flows",
     request_body(description = "The definition, in JSON or YAML", content(
         (Value = "application/json"), (Value = "application/yaml"))),
     responses(
         (status = 201, description = "Registered", body = schemas::RegisteredFlow),
-        (status = 200, description = "The same definition was there already", body = schemas::RegisteredFlow),
+        (status = 200, description = "The same definition was registered before", body = schemas::RegisteredFlow),
         (status = 409, description = "FLOW_EXISTS: another definition has this version", body = schemas::Failure),
         (status = 422, description = "FLOW_INVALID: details.issues lists every issue", body = schemas::Failure)))]
 pub(crate) async fn register_flow(
@@ -64,11 +64,11 @@ pub(crate) async fn register_flow(
 
 /// Validate a definition
 ///
-/// Every issue at once, with its path and rule. Nothing is registered.
+/// Returns all issues, each with its path and rule. Nothing is registered.
 #[utoipa::path(post, path = "/api/flows/validate", tag = "flows",
     request_body(description = "The definition, in JSON or YAML", content(
         (Value = "application/json"), (Value = "application/yaml"))),
-    responses((status = 200, description = "What is wrong with it, if anything", body = schemas::Validation)))]
+    responses((status = 200, description = "Whether it is valid, and its issues", body = schemas::Validation)))]
 pub(crate) async fn validate_flow(
     State(api): State<Api>,
     FlowDefinition(definition): FlowDefinition,
@@ -85,7 +85,7 @@ pub(crate) async fn validate_flow(
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct VersionQuery {
-    /// The newest where absent. The path may name it too: `id@version`.
+    /// Default: the newest. The path may name it too: `id@version`.
     version: Option<String>,
 }
 
@@ -133,12 +133,12 @@ pub(crate) async fn flow_runs(
     list_answer(&api, query).await
 }
 
-/// How a drawing is written.
+/// The version to draw, and the format.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct DiagramQuery {
-    /// The newest where absent.
+    /// Default: the newest.
     version: Option<String>,
     /// `json` (the default), `mermaid` or `text`.
     #[serde(default)]

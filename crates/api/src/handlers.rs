@@ -25,7 +25,7 @@ pub(crate) async fn list_handlers(State(api): State<Api>) -> Answer {
 
 /// Read a handler
 #[utoipa::path(get, path = "/api/handlers/{kind}", tag = "handlers",
-    params(("kind" = String, Path, description = "The `type` that steps name it by")),
+    params(("kind" = String, Path, description = "The `type` of the step")),
     responses(
         (status = 200, description = "The handler", body = HandlerInfo),
         (status = 404, description = ErrorCode::HandlerNotFound, body = schemas::Failure)))]

@@ -15,21 +15,21 @@ use crate::{
 /// How long the store may take to prove that it can be written.
 const CHECK: Duration = Duration::from_secs(5);
 
-/// Alive?
+/// Check that the process answers
 #[utoipa::path(get, path = "/healthz", tag = "server",
     responses((status = 200, description = "The process answers", body = Health)))]
 pub(crate) async fn healthz() -> Answer {
     ok(&Health { status: "ok" })
 }
 
-/// Ready?
+/// Check that the server is ready
 ///
-/// Proves that a write can be made durable now, that there is room for more, and that expressions
-/// can be evaluated if the last ones could not.
+/// Writes to the store, checks the free disk space, and evaluates an expression if the last ones
+/// failed.
 #[utoipa::path(get, path = "/readyz", tag = "server",
     responses(
         (status = 200, description = "Ready for work", body = Ready),
-        (status = 503, description = "Not now; the code says why", body = schemas::Failure),
+        (status = 503, description = "Not ready; the code is the reason", body = schemas::Failure),
         (status = 507, description = ErrorCode::DiskFull, body = schemas::Failure)))]
 pub(crate) async fn readyz(State(api): State<Api>) -> Answer {
     if api.runtime().is_stopping() {
@@ -63,7 +63,7 @@ pub(crate) async fn readyz(State(api): State<Api>) -> Answer {
     })
 }
 
-/// Which riverrun?
+/// Read the version
 #[utoipa::path(get, path = "/api/version", tag = "server",
     responses((status = 200, description = "Name, version and store", body = Version)))]
 pub(crate) async fn version(State(api): State<Api>) -> Answer {

@@ -23,8 +23,8 @@ pub(crate) const ROUTE: &str = "/hooks/{*path}";
 
 /// Fire an http trigger
 ///
-/// With the method and the path that the trigger names; other methods than POST are taken too. The
-/// answer is the run's id, or the whole run where the trigger says `respond: result`.
+/// The method and the path are those of the trigger; other methods than POST are accepted too. The
+/// answer is the id of the run, or the whole run if the trigger has `respond: result`.
 #[utoipa::path(post, path = "/hooks/{*path}", tag = "triggers",
     params(("path" = String, Path, description = "The path of an http trigger, such as `orders/7`")),
     request_body(content((serde_json::Value = "application/json"))),
@@ -35,8 +35,8 @@ pub(crate) const ROUTE: &str = "/hooks/{*path}";
         (status = 401, description = ErrorCode::SignatureInvalid, body = schemas::Failure),
         (status = 404, description = "NOT_FOUND: no trigger has this path", body = schemas::Failure),
         (status = 409, description = ErrorCode::TriggerDisabled, body = schemas::Failure),
-        (status = 422, description = "INPUT_INVALID: the body breaks the trigger's schema, or the input the flow's", body = schemas::Failure),
-        (status = 500, description = "TRIGGER_BROKEN: the trigger cannot be used as it stands", body = schemas::Failure)))]
+        (status = 422, description = "INPUT_INVALID: the body does not match the schema of the trigger, or the input that of the flow", body = schemas::Failure),
+        (status = 500, description = "TRIGGER_BROKEN: the stored trigger cannot be used", body = schemas::Failure)))]
 pub(crate) async fn fire_hook(
     State(api): State<Api>,
     Extension(request_id): Extension<RequestId>,

@@ -7,18 +7,18 @@ use riverrun_engine::{HistoryOutcome, VisitKey, Wait};
 use riverrun_runtime::Loaded;
 use riverrun_store::{JobState, RunRecord, Steer};
 use riverrun_types::{ErrorCode, Millis, Name, RunId, RunStatus, VisitStatus, time::iso};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de::Error as _};
 use utoipa::IntoParams;
 
 use crate::{
     app::Api,
     errors::ApiError,
-    extract::{Body, JobPath, Query, RunPath, flag_or_none, page_limit, tags},
+    extract::{Body, JobPath, Query, RunPath, comma_list, flag_or_none, job_id, page_limit, tags},
     page::{Items, default_limit},
     queues::{self, QueueJobsQuery, ShownJob, now_ms, states},
     reply::{Answer, ok},
     run_history::first_entries,
-    run_reads::{RunListQuery, statuses},
+    run_reads::RunListQuery,
     schemas::{self, Job, JobList},
 };
 
@@ -26,52 +26,100 @@ use crate::{
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct JobListQuery {
-    /// Lists the jobs of runs with these statuses, separated by commas, instead of those of queues.
-    #[serde(default, deserialize_with = "statuses")]
+    /// Statuses, separated by commas: of queue jobs (`waiting`, `delayed`, `active`, `parked`,
+    /// `completed`, `failed`, `cancelled`) with `queue`, `tag`, `tags`, `name` or `key`, otherwise of
+    /// runs (`pending`, `running`, `waiting`, `completed`, `failed`, `cancelled`, `paused`).
+    #[serde(default, deserialize_with = "job_statuses")]
     #[param(value_type = Option<String>)]
-    status: Vec<RunStatus>,
-    /// Lists the jobs of runs that have not ended, and if it is true only those that were to move
-    /// by themselves longer than a lease ago. A page may then hold fewer than `limit` although more
-    /// follow.
+    status: Vec<Status>,
+    /// Lists the jobs of runs that have not ended; `true` lists only those that were due longer than
+    /// a lease ago. A page may then have fewer than `limit` jobs although more follow.
     #[serde(default, deserialize_with = "flag_or_none")]
     #[param(value_type = Option<bool>)]
     stalled: Option<bool>,
-    /// Lists the jobs of the runs of this flow that have not ended, or have a `status`.
+    /// Lists the jobs of the runs of this flow that have not ended, or that have a `status`.
     flow: Option<String>,
-    /// Only jobs of this queue; those of all queues, one after the other, where absent.
+    /// Only jobs of this queue. `*`, or no queue, lists the jobs of all queues, one queue after the
+    /// other.
     queue: Option<String>,
-    /// Only jobs of queues in these states, separated by commas.
+    /// The older name of `status` for queue jobs.
     #[serde(default, deserialize_with = "states")]
     #[param(value_type = Option<String>)]
     state: Vec<JobState>,
-    /// Only jobs of queues with this tag.
+    /// Only queue jobs with this tag.
     tag: Option<String>,
-    /// Only jobs of queues with all of these tags, separated by commas; at most 20.
+    /// Only queue jobs with all of these tags, separated by commas; at most 20.
     #[serde(default, deserialize_with = "tags")]
     #[param(value_type = Option<String>)]
     tags: Vec<String>,
-    /// Only jobs of queues of this name.
+    /// Only queue jobs with this name.
     name: Option<String>,
-    /// Only jobs of queues of this key.
+    /// Only queue jobs with this key.
     key: Option<String>,
     /// Rows a page, 1 to 1,000. Default 50.
     #[serde(default = "default_limit", deserialize_with = "page_limit")]
     #[param(value_type = Option<u32>)]
     limit: usize,
-    /// `nextCursor` of the page before.
+    /// `nextCursor` of the previous page.
     cursor: Option<String>,
 }
 
-impl JobListQuery {
-    /// Somebody asks for the jobs of runs.
-    fn is_of_runs(&self) -> bool {
-        !self.status.is_empty() || self.stalled.is_some() || self.flow.is_some()
-    }
+/// A word that is the status of a run, of a queue job, or of both.
+#[derive(Clone, Copy)]
+struct Status {
+    run: Option<RunStatus>,
+    job: Option<JobState>,
+}
 
-    /// Something is said of jobs of queues.
-    fn names_queues(&self) -> bool {
+fn job_statuses<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Status>, D::Error> {
+    let parse = |text: &str| {
+        let status = Status {
+            run: RunStatus::parse(text),
+            job: JobState::ALL.into_iter().find(|job| job.as_str() == text),
+        };
+        let is_known = status.run.is_some() || status.job.is_some();
+        let text: String = text.chars().take(64).collect();
+        let error = || D::Error::custom(format!("{text:?} is no status of a run or a queue job"));
+        is_known.then_some(status).ok_or_else(error)
+    };
+    comma_list(&String::deserialize(from)?).map(parse).collect()
+}
+
+/// Which jobs a list is of.
+enum Listed {
+    Runs(Vec<RunStatus>),
+    Queues(Vec<JobState>),
+}
+
+impl JobListQuery {
+    fn listed(&self) -> Result<Listed, ApiError> {
+        let refuse = |message: &str| Err(ApiError::new(ErrorCode::Unprocessable, message));
         let texts = [&self.queue, &self.tag, &self.name, &self.key];
-        !self.state.is_empty() || !self.tags.is_empty() || texts.iter().any(|text| text.is_some())
+        let names_queues = !self.state.is_empty()
+            || !self.tags.is_empty()
+            || texts.iter().any(|text| text.is_some());
+        let names_runs = self.stalled.is_some() || self.flow.is_some();
+        if names_queues && names_runs {
+            return refuse(
+                "stalled and flow select jobs of runs; queue, state, tag, tags, name and key select queue jobs",
+            );
+        }
+        if !self.state.is_empty() && !self.status.is_empty() {
+            return refuse("state is the older name of status: give one of them");
+        }
+        let runs: Option<Vec<RunStatus>> = self.status.iter().map(|status| status.run).collect();
+        let jobs: Option<Vec<JobState>> = self.status.iter().map(|status| status.job).collect();
+        match (runs, jobs) {
+            (Some(runs), _) if names_runs => Ok(Listed::Runs(runs)),
+            (Some(runs), _) if !names_queues && !runs.is_empty() => Ok(Listed::Runs(runs)),
+            (_, Some(jobs)) if !names_runs && jobs.is_empty() => {
+                Ok(Listed::Queues(self.state.clone()))
+            }
+            (_, Some(jobs)) if !names_runs => Ok(Listed::Queues(jobs)),
+            _ if names_queues => refuse("status: not all of them are statuses of queue jobs"),
+            _ if names_runs => refuse("status: not all of them are statuses of runs"),
+            _ => refuse("status: some are statuses of runs and some of queue jobs"),
+        }
     }
 }
 
@@ -79,10 +127,11 @@ impl JobListQuery {
 const QUEUES: usize = 100;
 
 /// The jobs of a queue, or of all of them, one queue after the other.
-async fn of_queues(api: &Api, query: JobListQuery) -> Answer {
-    let (queue, mut cursor) = (query.queue, query.cursor);
+async fn of_queues(api: &Api, query: JobListQuery, status: Vec<JobState>) -> Answer {
+    let queue = query.queue.filter(|queue| queue != "*");
+    let mut cursor = query.cursor;
     let asked = QueueJobsQuery {
-        state: query.state,
+        status,
         tag: query.tag,
         tags: query.tags,
         name: query.name,
@@ -134,28 +183,25 @@ async fn of_queues(api: &Api, query: JobListQuery) -> Answer {
 
 /// List jobs
 ///
-/// Those of queues; with `status`, `stalled` or `flow` those of runs. A page of some jobs of queues
-/// only may hold fewer than `limit`, even none, although more follow: `nextCursor` says so.
+/// Lists queue jobs; with `status` alone, `stalled` or `flow`, the jobs of runs. A filtered page of
+/// queue jobs may have fewer than `limit` jobs, or none, although more follow; then it has a
+/// `nextCursor`.
 #[utoipa::path(get, path = "/api/jobs", tag = "jobs", params(JobListQuery),
     responses((status = 200, description = "A page of jobs", body = schemas::AnyJobList)))]
 pub(crate) async fn list_jobs(State(api): State<Api>, Query(query): Query<JobListQuery>) -> Answer {
-    if !query.is_of_runs() {
-        return of_queues(&api, query).await;
-    }
-    if query.names_queues() {
-        let message = "status, stalled and flow are about the jobs of runs; \
-                       queue, state, tag, tags, name and key about those of queues";
-        return Err(ApiError::new(ErrorCode::Unprocessable, message));
-    }
+    let status = match query.listed()? {
+        Listed::Queues(status) => return of_queues(&api, query, status).await,
+        Listed::Runs(status) => status,
+    };
     let open = || {
         RunStatus::ALL
             .iter()
             .copied()
             .filter(|status| !status.is_ended())
     };
-    let status = match query.status.is_empty() {
+    let status = match status.is_empty() {
         true => open().collect(),
-        false => query.status,
+        false => status,
     };
     let filter = RunListQuery {
         status,
@@ -243,7 +289,7 @@ pub(crate) async fn promote_job(State(api): State<Api>, JobPath(id): JobPath) ->
 #[derive(Default, Deserialize, utoipa::ToSchema)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ChangeJobBody {
-    /// Higher goes first.
+    /// Higher starts first.
     priority: Option<i32>,
     /// Begin not before this long from now.
     delay_ms: Option<u64>,
@@ -277,6 +323,31 @@ pub(crate) async fn change_job(
         (status = 404, description = ErrorCode::JobNotFound, body = schemas::Failure),
         (status = 409, description = "JOB_STATE, or JOB_OF_RUN: cancel the run", body = schemas::Failure)))]
 pub(crate) async fn remove_job(State(api): State<Api>, JobPath(id): JobPath) -> Answer {
+    api.runtime().steer(&id, Steer::Remove).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct RemoveQuery {
+    /// The job's id, or `latest`.
+    id: String,
+}
+
+/// Remove a job whose id cannot be part of a path
+///
+/// The same as DELETE /api/jobs/{id}, for jobs that an earlier version stored under the id `.` or `..`.
+#[utoipa::path(delete, path = "/api/jobs", tag = "jobs", params(RemoveQuery),
+    responses(
+        (status = 204, description = "Removed"),
+        (status = 404, description = ErrorCode::JobNotFound, body = schemas::Failure),
+        (status = 409, description = "JOB_STATE, or JOB_OF_RUN: cancel the run", body = schemas::Failure)))]
+pub(crate) async fn remove_job_by_id(
+    State(api): State<Api>,
+    Query(query): Query<RemoveQuery>,
+) -> Answer {
+    let id = job_id(&api, &query.id).await?;
     api.runtime().steer(&id, Steer::Remove).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }

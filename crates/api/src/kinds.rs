@@ -33,15 +33,15 @@ use crate::{
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct KindsQuery {
-    /// Kinds, separated by commas: types such as `order.paid`, or families: `order` takes every
+    /// Event types, separated by commas: `order.paid`, or a family: `order` includes every
     /// `order.*`.
-    #[serde(deserialize_with = "kinds")]
+    #[serde(deserialize_with = "kinds", alias = "types", alias = "kind")]
     #[param(value_type = String, example = "order.paid,flow.failed")]
-    kind: Vec<String>,
-    /// Begin after this cursor, or at `start` or `end`. A page begins at the start and a live
-    /// stream at the end unless it is given; the header `Last-Event-ID` goes before it.
+    r#type: Vec<String>,
+    /// Start after this cursor, or at `start` or `end`. Default: `start` for a page, `end` for a live
+    /// stream. The header `Last-Event-ID` takes precedence.
     from: Option<String>,
-    /// `nextCursor` of the page before.
+    /// `nextCursor` of the previous page.
     cursor: Option<String>,
     /// Rows a page, 1 to 1,000. Default 50.
     #[serde(default = "default_limit", deserialize_with = "page_limit")]
@@ -71,11 +71,11 @@ pub(crate) fn begin(text: Option<&str>, default: Begin<u64>) -> Result<Begin<u64
     }
 }
 
-/// Read or follow events of a kind
+/// Read or follow events by type
 ///
-/// All events of these kinds, of whatever run or stream, in the order in which they were stored.
-/// Each also names its `stream` and its `cursor`. With `Accept: text/event-stream` they are followed live: `id` is
-/// the cursor to go on after, `event` the type, `data` the event.
+/// All events of these types, across runs and streams, in the order in which they were stored. Each
+/// event has its `stream` and its `cursor`. With `Accept: text/event-stream` they are sent live: `id`
+/// is the cursor, `event` the type, `data` the event.
 #[utoipa::path(get, path = "/api/events", tag = "events",
     params(KindsQuery),
     responses(
@@ -91,7 +91,7 @@ pub(crate) async fn events_of_kind(
     if accept.is_some_and(|accept| accept.contains("text/event-stream")) {
         let from = last_event_id(&headers).or(query.from.as_deref());
         let begin = begin(from, Begin::End)?;
-        let events = api.runtime().on_kind(&query.kind, begin).await?;
+        let events = api.runtime().on_kind(&query.r#type, begin).await?;
         return Ok(live(&api, events, leave));
     }
     let from = begin(query.from.as_deref(), Begin::Start)?;
@@ -102,7 +102,7 @@ pub(crate) async fn events_of_kind(
     };
     let wanted = LogQuery {
         after,
-        kinds: Kinds::new(&query.kind),
+        kinds: Kinds::new(&query.r#type),
         limit: query.limit,
         max_bytes: EventQuery::PAGE_BYTES,
     };

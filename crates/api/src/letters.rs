@@ -18,11 +18,11 @@ use crate::{
     schemas,
 };
 
-/// Which jobs: those that have all that is named.
+/// A filter for jobs. A job must match all members.
 #[derive(Default, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct LetterFilter {
-    /// The code of the job's error.
+    /// The code of the error of the job.
     code: Option<String>,
     name: Option<String>,
     key: Option<String>,
@@ -50,16 +50,16 @@ impl LetterFilter {
     }
 }
 
-/// Which dead letters: those that have all that is named.
+/// A filter for dead letters. A job must match all parameters.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct LettersQuery {
     /// Only jobs whose error has this code.
     code: Option<String>,
-    /// Only jobs of this name.
+    /// Only jobs with this name.
     name: Option<String>,
-    /// Only jobs of this key.
+    /// Only jobs with this key.
     key: Option<String>,
     /// Only jobs with this tag.
     tag: Option<String>,
@@ -75,7 +75,7 @@ pub(crate) struct LettersQuery {
     #[serde(default = "default_limit", deserialize_with = "page_limit")]
     #[param(value_type = Option<u32>)]
     limit: usize,
-    /// `nextCursor` of the page before.
+    /// `nextCursor` of the previous page.
     cursor: Option<String>,
 }
 
@@ -102,7 +102,7 @@ impl LettersQuery {
 ///
 /// Jobs that have failed for good, newest first. A page of some of them only may hold fewer than
 /// `limit`, even none, although more follow: `nextCursor` says so.
-#[utoipa::path(get, path = "/api/queue/{name}/dlq", tag = "queues",
+#[utoipa::path(get, path = "/api/queues/{name}/dlq", tag = "queues",
     params(("name" = String, Path, description = "The queue's name"), LettersQuery),
     responses(
         (status = 200, description = "A page of jobs", body = schemas::QueueJobList),
@@ -118,12 +118,12 @@ pub(crate) async fn dead_letters(
 #[derive(Default, Deserialize, utoipa::ToSchema)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct RedriveBody {
-    /// At most this many, the newest first; all where absent.
+    /// The most jobs to queue, the newest first. Default: all.
     limit: Option<u64>,
-    /// At most so many of them begin in a second.
+    /// The most jobs to start per second.
     #[schema(value_type = Option<u32>, minimum = 1)]
     per_second: Option<NonZeroU32>,
-    /// Only those that it names.
+    /// Only jobs that match it.
     filter: Option<LetterFilter>,
 }
 
@@ -134,16 +134,16 @@ struct Redriven {
     goes_on: bool,
 }
 
-/// Let dead letters wait again
+/// Redrive dead letters
 ///
-/// From their first attempt on: those that had failed when this was asked for, each once. Of very
-/// many the first are counted in the answer, and the others follow in the background.
-#[utoipa::path(post, path = "/api/queue/{name}/dlq/redrive", tag = "queues",
+/// Queues the jobs that have failed by now again, each once, starting with their first attempt. If
+/// there are many, the answer counts the first ones and the others follow in the background.
+#[utoipa::path(post, path = "/api/queues/{name}/dlq/redrive", tag = "queues",
     params(("name" = String, Path, description = "The queue's name")),
     request_body(content = Option<RedriveBody>),
     responses(
-        (status = 200, description = "How many wait again", body = schemas::Redriven),
-        (status = 202, description = "How many wait again already; the others follow", body = schemas::Redriven),
+        (status = 200, description = "How many were queued", body = schemas::Redriven),
+        (status = 202, description = "How many were queued already; the others follow", body = schemas::Redriven),
         (status = 404, description = ErrorCode::QueueNotFound, body = schemas::Failure),
         (status = 409, description = ErrorCode::RedriveActive, body = schemas::Failure)))]
 pub(crate) async fn redrive(
@@ -172,7 +172,7 @@ pub(crate) async fn redrive(
 }
 
 /// Remove dead letters
-#[utoipa::path(post, path = "/api/queue/{name}/dlq/purge", tag = "queues",
+#[utoipa::path(post, path = "/api/queues/{name}/dlq/purge", tag = "queues",
     params(("name" = String, Path, description = "The queue's name")),
     request_body(content = Option<CleanBody>),
     responses(
@@ -184,6 +184,6 @@ pub(crate) async fn purge(
     Body(mut body): Body<CleanBody>,
 ) -> Answer {
     body.check()?;
-    body.state = JobState::Failed;
+    body.status = JobState::Failed;
     remove(&api, &name, body).await
 }

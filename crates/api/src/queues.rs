@@ -1,4 +1,4 @@
-//! Queues: jobs added and listed, queues paused, drained and cleaned.
+//! Queues: jobs added and listed, queues paused, cleared and cleaned.
 
 use axum::{extract::State, http::StatusCode};
 use riverrun_runtime::{Drained, JobOptions, JobRequest, KeptOptions, QueueStats, QueueView};
@@ -98,7 +98,7 @@ struct ShownQueue<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     process: Option<&'a Name>,
     counts: Counts,
-    /// How long the job that has waited longest has waited.
+    /// How long the oldest waiting job has waited.
     #[serde(skip_serializing_if = "Option::is_none")]
     oldest_ms: Option<Millis>,
     stats: &'a QueueStats,
@@ -135,7 +135,9 @@ impl<'a> From<&'a QueueView> for ShownQueue<'a> {
                 failed: record.failed,
                 cancelled: record.cancelled,
             },
-            oldest_ms: record.oldest_ms.map(|ms| (now_ms() - ms).max(0)),
+            oldest_ms: record
+                .oldest_ms
+                .map(|ms| now_ms().saturating_sub(ms).max(0)),
             stats,
         }
     }
@@ -149,7 +151,7 @@ pub(crate) fn now_ms() -> Millis {
 /// List queues
 ///
 /// Every queue that has had a job or has a process, with its counts, rates and latencies.
-#[utoipa::path(get, path = "/api/queue", tag = "queues",
+#[utoipa::path(get, path = "/api/queues", tag = "queues",
     responses((status = 200, description = "The queues, by name", body = schemas::QueueList)))]
 pub(crate) async fn list_queues(State(api): State<Api>) -> Answer {
     let queues = api.runtime().queues().await?;
@@ -157,7 +159,7 @@ pub(crate) async fn list_queues(State(api): State<Api>) -> Answer {
 }
 
 /// Read a queue
-#[utoipa::path(get, path = "/api/queue/{name}", tag = "queues",
+#[utoipa::path(get, path = "/api/queues/{name}", tag = "queues",
     params(("name" = String, Path, description = "The queue's name")),
     responses(
         (status = 200, description = "The queue", body = schemas::Queue),
@@ -217,7 +219,7 @@ impl AddBody {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct AddQuery {
-    /// Make the queue although no process takes its jobs yet.
+    /// Create the queue if no process takes its jobs yet.
     #[serde(default, deserialize_with = "flag")]
     #[param(value_type = Option<bool>)]
     create: bool,
@@ -232,14 +234,14 @@ struct AddedJob<'a> {
 
 /// Add jobs to a queue
 ///
-/// One job, or several under `jobs`: all of them or none. When this is answered they are on disk.
-#[utoipa::path(post, path = "/api/queue/{name}/jobs", tag = "queues",
+/// One job, or several under `jobs`: all of them or none. They are on disk before the answer is sent.
+#[utoipa::path(post, path = "/api/queues/{name}/jobs", tag = "queues",
     params(("name" = String, Path, description = "The queue's name"), AddQuery),
     request_body(content = schemas::AddJobs),
     responses(
-        (status = 201, description = "Added; or `created: false` for a job that was there already", body = schemas::AddedJobs),
-        (status = 200, description = "All of them were there already", body = schemas::AddedJobs),
-        (status = 404, description = "QUEUE_NOT_FOUND: no process takes its jobs and it has had none; `?create=true` makes it", body = schemas::Failure),
+        (status = 201, description = "Added; or `created: false` for a job that existed before", body = schemas::AddedJobs),
+        (status = 200, description = "All of them existed before", body = schemas::AddedJobs),
+        (status = 404, description = "QUEUE_NOT_FOUND: no process takes its jobs and it never had one; `?create=true` creates it", body = schemas::Failure),
         (status = 409, description = "JOB_ID_TAKEN: a job of another queue has the id", body = schemas::Failure),
         (status = 422, description = "INPUT_INVALID: details.issues lists every issue", body = schemas::Failure)))]
 pub(crate) async fn add_jobs(
@@ -275,10 +277,10 @@ pub(crate) async fn add_jobs(
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct QueueJobsQuery {
-    /// States, separated by commas; all where absent.
-    #[serde(default, deserialize_with = "states", alias = "status")]
+    /// Statuses, separated by commas. Default: all.
+    #[serde(default, deserialize_with = "states", alias = "state")]
     #[param(value_type = Option<String>)]
-    pub(crate) state: Vec<JobState>,
+    pub(crate) status: Vec<JobState>,
     /// Only jobs with this tag. A page of some jobs only may hold fewer than `limit`, even none,
     /// although more follow: `nextCursor` says so.
     pub(crate) tag: Option<String>,
@@ -286,15 +288,15 @@ pub(crate) struct QueueJobsQuery {
     #[serde(default, deserialize_with = "tags")]
     #[param(value_type = Option<String>)]
     pub(crate) tags: Vec<String>,
-    /// Only jobs of this name.
+    /// Only jobs with this name.
     pub(crate) name: Option<String>,
-    /// Only jobs of this key.
+    /// Only jobs with this key.
     pub(crate) key: Option<String>,
     /// Rows a page, 1 to 1,000. Default 50.
     #[serde(default = "default_limit", deserialize_with = "page_limit")]
     #[param(value_type = Option<u32>)]
     pub(crate) limit: usize,
-    /// `nextCursor` of the page before.
+    /// `nextCursor` of the previous page.
     pub(crate) cursor: Option<String>,
 }
 
@@ -302,7 +304,7 @@ impl QueueJobsQuery {
     pub(crate) fn filter(self, queue: Name) -> JobFilter {
         JobFilter {
             queue,
-            states: self.state,
+            states: self.status,
             wanted: Wanted {
                 tags: self.tag.into_iter().chain(self.tags).collect(),
                 name: self.name,
@@ -332,7 +334,7 @@ pub(crate) fn states<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<JobState>
 ///
 /// One state after the other: waiting and delayed ones in the order in which they will begin,
 /// ended ones newest first.
-#[utoipa::path(get, path = "/api/queue/{name}/jobs", tag = "queues",
+#[utoipa::path(get, path = "/api/queues/{name}/jobs", tag = "queues",
     params(("name" = String, Path, description = "The queue's name"), QueueJobsQuery),
     responses(
         (status = 200, description = "A page of jobs", body = schemas::QueueJobList),
@@ -356,7 +358,7 @@ pub(crate) async fn list(api: &Api, filter: &JobFilter) -> Answer {
 /// Pause a queue
 ///
 /// No job of it begins until it is resumed; those that run are let finish.
-#[utoipa::path(post, path = "/api/queue/{name}/pause", tag = "queues",
+#[utoipa::path(post, path = "/api/queues/{name}/pause", tag = "queues",
     params(("name" = String, Path, description = "The queue's name")),
     responses(
         (status = 200, description = "The queue", body = schemas::Queue),
@@ -370,7 +372,7 @@ pub(crate) async fn pause_queue(
 }
 
 /// Resume a queue
-#[utoipa::path(post, path = "/api/queue/{name}/resume", tag = "queues",
+#[utoipa::path(post, path = "/api/queues/{name}/resume", tag = "queues",
     params(("name" = String, Path, description = "The queue's name")),
     responses(
         (status = 200, description = "The queue", body = schemas::Queue),
@@ -390,24 +392,25 @@ struct Removed {
 
 #[derive(Default, Deserialize, utoipa::ToSchema)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct DrainBody {
-    /// Also those that wait for their time.
+pub(crate) struct ClearBody {
+    /// Also removes jobs that wait for their time.
     delayed: bool,
 }
 
-/// Remove everything that waits
+/// Remove all waiting jobs
 ///
-/// But for the jobs of steps: their runs wait for them.
-#[utoipa::path(post, path = "/api/queue/{name}/drain", tag = "queues",
+/// Jobs of steps are kept, because their runs wait for them. The specifications' name `drain` is
+/// accepted in the path as well.
+#[utoipa::path(post, path = "/api/queues/{name}/clear", tag = "queues",
     params(("name" = String, Path, description = "The queue's name")),
-    request_body(content = Option<DrainBody>),
+    request_body(content = Option<ClearBody>),
     responses(
-        (status = 200, description = "How many were removed, and how many wait still", body = schemas::Drained),
+        (status = 200, description = "How many were removed, and how many still wait", body = schemas::Drained),
         (status = 404, description = ErrorCode::QueueNotFound, body = schemas::Failure)))]
-pub(crate) async fn drain_queue(
+pub(crate) async fn clear_queue(
     State(api): State<Api>,
     Segments(name): Segments<String>,
-    Body(body): Body<DrainBody>,
+    Body(body): Body<ClearBody>,
 ) -> Answer {
     let Drained { removed, left } = api.runtime().drain_queue(&name, body.delayed).await?;
     ok(&schemas::Drained { removed, left })
@@ -417,22 +420,23 @@ pub(crate) async fn drain_queue(
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct CleanBody {
     /// `completed` (the default), `failed` or `cancelled`.
+    #[serde(alias = "state")]
     #[schema(value_type = String)]
-    pub(crate) state: JobState,
-    /// Only those that ended at least this long ago.
+    pub(crate) status: JobState,
+    /// Only jobs that ended at least this long ago.
     older_than_ms: u64,
-    /// At most this many.
+    /// The most jobs to remove.
     limit: Option<u64>,
-    /// Only those that it names, the newest first; without it the oldest first.
+    /// Only jobs that match it, the newest first. Without it the oldest are removed first.
     filter: Option<LetterFilter>,
 }
 
 impl CleanBody {
     pub(crate) fn check(&self) -> Result<(), ApiError> {
-        if self.state.is_ended() {
+        if self.status.is_ended() {
             return Ok(());
         }
-        let message = "state: completed, failed or cancelled; drain removes what waits";
+        let message = "status: must be completed, failed or cancelled; clear removes waiting jobs";
         Err(ApiError::new(ErrorCode::BadRequest, message))
     }
 }
@@ -440,7 +444,7 @@ impl CleanBody {
 impl Default for CleanBody {
     fn default() -> Self {
         Self {
-            state: JobState::Completed,
+            status: JobState::Completed,
             older_than_ms: 0,
             limit: None,
             filter: None,
@@ -449,7 +453,7 @@ impl Default for CleanBody {
 }
 
 /// Remove ended jobs
-#[utoipa::path(post, path = "/api/queue/{name}/clean", tag = "queues",
+#[utoipa::path(post, path = "/api/queues/{name}/clean", tag = "queues",
     params(("name" = String, Path, description = "The queue's name")),
     request_body(content = Option<CleanBody>),
     responses(
@@ -468,7 +472,7 @@ pub(crate) async fn remove(api: &Api, name: &str, body: CleanBody) -> Answer {
     let older = i64::try_from(body.older_than_ms).unwrap_or(i64::MAX);
     let before = now_ms().saturating_sub(older);
     api.runtime().queue(name).await?;
-    let (state, limit) = (body.state, body.limit);
+    let (state, limit) = (body.status, body.limit);
     let mut wanted = body.filter.unwrap_or_default().wanted();
     let removed = if wanted.is_any() {
         api.runtime().purge(name, state, before, limit).await?

@@ -55,20 +55,20 @@ pub fn router(runtime: Runtime, triggers: Triggers, options: ApiOptions) -> Rout
 #[openapi(
     info(
         title = "riverrun",
-        description = "One server for durable flows, jobs and calls. Every run is one river of events: watch it live, read its state at any moment, resume it after a crash, fork it from any point.",
+        description = "One server for durable flows, jobs and calls. Every run is one ordered stream of events: follow it live, read its state at any point in time, resume it after a crash, fork it from any event.",
         license(name = "MIT OR Apache-2.0")
     ),
     tags(
-        (name = "flows", description = "Definitions: registered for ever under id and version"),
-        (name = "runs", description = "Runs of every kind: started, read, moved"),
+        (name = "flows", description = "Definitions: registered under an id and a version, and never changed"),
+        (name = "runs", description = "Runs of every kind: started, read, paused, cancelled, forked"),
         (name = "events", description = "Streams of events: read, followed live, appended to"),
         (name = "executions", description = "Runs in FlowMonkey's shape"),
-        (name = "queues", description = "Queues: jobs added and listed, paused, drained, redriven"),
+        (name = "queues", description = "Queues: jobs added and listed; queues paused, cleared, redriven"),
         (name = "jobs", description = "Jobs of queues, and the leased work behind runs"),
-        (name = "calls", description = "Processes run at once"),
+        (name = "calls", description = "Direct calls of processes, without a queue"),
         (name = "workers", description = "Remote workers: connected, listed, drained"),
-        (name = "triggers", description = "Doors from outside: they start flows, or let a step go on"),
-        (name = "handlers", description = "The kinds of steps that this server can run"),
+        (name = "triggers", description = "Triggers start flows; callbacks resume a waiting step"),
+        (name = "handlers", description = "The types of steps that this server can run"),
         (name = "server", description = "Health, version, documentation")
     ),
     components(schemas(schemas::Failure))
@@ -166,7 +166,7 @@ const ROUTES: &[fn() -> UtoipaMethodRouter<Api>] = &[
     || routes!(executions::get_execution),
     || routes!(executions::execution_events),
     || routes!(executions::execution_jobs),
-    || routes!(jobs::list_jobs),
+    || routes!(jobs::list_jobs, jobs::remove_job_by_id),
     || routes!(jobs::get_job, jobs::change_job, jobs::remove_job),
     || routes!(jobs::retry_job),
     || routes!(jobs::cancel_job),
@@ -176,7 +176,7 @@ const ROUTES: &[fn() -> UtoipaMethodRouter<Api>] = &[
     || routes!(queues::queue_jobs, queues::add_jobs),
     || routes!(queues::pause_queue),
     || routes!(queues::resume_queue),
-    || routes!(queues::drain_queue),
+    || routes!(queues::clear_queue),
     || routes!(queues::clean_queue),
     || routes!(letters::dead_letters),
     || routes!(letters::redrive),
@@ -216,18 +216,25 @@ const ROUTES: &[fn() -> UtoipaMethodRouter<Api>] = &[
     || routes!(docs_page::index),
 ];
 
-/// The ways to write a path: the specifications put an underscore before the first segment, and
-/// call flows `flow`. Routes of their own cost a request nothing; a rewrite would.
+/// The ways to write a path: the specifications put an underscore before the first segment, call
+/// flows `flow` and queues `queue`, and clear a queue with `drain`. Routes of their own cost a
+/// request nothing; a rewrite would.
 fn spellings(path: &str) -> Vec<String> {
-    let mut spellings = vec![path.to_owned()];
-    if let Some(rest) = path.strip_prefix("/api/") {
-        spellings.push(format!("/api/_{rest}"));
-        if let Some(rest) = rest.strip_prefix("flows") {
-            spellings.push(format!("/api/flow{rest}"));
-            spellings.push(format!("/api/_flow{rest}"));
-        }
+    let Some(rest) = path.strip_prefix("/api/") else {
+        return vec![path.to_owned()];
+    };
+    let mut names = vec![rest.to_owned()];
+    names.extend(rest.strip_prefix("flows").map(|rest| format!("flow{rest}")));
+    names.extend(
+        rest.strip_prefix("queues")
+            .map(|rest| format!("queue{rest}")),
+    );
+    if rest == "queues/{name}/clear" {
+        let drained = names.iter().map(|name| name.replace("/clear", "/drain"));
+        names.extend(drained.collect::<Vec<_>>());
     }
-    spellings
+    let spelled = |name: &String| [format!("/api/{name}"), format!("/api/_{name}")];
+    names.iter().flat_map(spelled).collect()
 }
 
 /// Large answers are worth compressing; live streams and small answers are not.

@@ -14,7 +14,7 @@ use crate::{
 
 /// Cancel a run
 ///
-/// For good: what runs is told to stop, what waits is removed, children follow.
+/// Running steps receive a stop signal, waiting ones are removed, child runs are cancelled too.
 #[utoipa::path(post, path = "/api/runs/{id}/cancel", tag = "runs",
     params(("id" = String, Path, description = "The run's id, or `latest`")),
     request_body(content = Option<ReasonBody>),
@@ -52,7 +52,7 @@ pub(crate) async fn cancel_flow_run(
 
 /// Pause a run
 ///
-/// It begins no more steps until it is resumed; attempts that run are let finish.
+/// No step starts until the run is resumed; running attempts finish.
 #[utoipa::path(post, path = "/api/runs/{id}/pause", tag = "runs",
     params(("id" = String, Path, description = "The run's id, or `latest`")),
     request_body(content = Option<ReasonBody>),
@@ -86,17 +86,17 @@ pub(crate) async fn resume_run(
     show(&api, &run).await
 }
 
-/// Start the same again
+/// Rerun a run
 ///
-/// A new run of the same flow with the same input, or another one. With `?wait=` the answer is the
-/// whole run, as where a run is started.
+/// Starts a new run of the same flow with the same or a different input. `?wait=` works as for
+/// starting a run.
 #[utoipa::path(post, path = "/api/runs/{id}/rerun", tag = "runs",
     params(("id" = String, Path, description = "The run's id, or `latest`"), WaitQuery),
     request_body(content = Option<RerunBody>),
     responses(
         (status = 201, description = "The new run", body = schemas::StartedRun),
         (status = 200, description = "With `?wait=`: the new run, which has ended", body = schemas::Run),
-        (status = 202, description = "With `?wait=`: the new run as it stands, not ended yet", body = schemas::Run),
+        (status = 202, description = "With `?wait=`: the new run, which has not ended yet", body = schemas::Run),
         (status = 404, description = ErrorCode::RunNotFound, body = schemas::Failure)))]
 pub(crate) async fn rerun_run(
     State(api): State<Api>,
@@ -111,14 +111,14 @@ pub(crate) async fn rerun_run(
 
 /// Fork a run
 ///
-/// A new run that shares the past of this one up to an event, and goes its own way from there.
+/// Starts a new run that shares the events of this run up to a given one.
 #[utoipa::path(post, path = "/api/runs/{id}/fork", tag = "runs",
     params(("id" = String, Path, description = "The run's id, or `latest`"), WaitQuery),
     request_body(content = Option<ForkBody>),
     responses(
         (status = 201, description = "The new run", body = schemas::StartedRun),
         (status = 200, description = "With `?wait=`: the new run, which has ended", body = schemas::Run),
-        (status = 202, description = "With `?wait=`: the new run as it stands, not ended yet", body = schemas::Run),
+        (status = 202, description = "With `?wait=`: the new run, which has not ended yet", body = schemas::Run),
         (status = 404, description = ErrorCode::RunNotFound, body = schemas::Failure),
         (status = 409, description = ErrorCode::ForkAtEnd, body = schemas::Failure)))]
 pub(crate) async fn fork_run(
@@ -132,13 +132,13 @@ pub(crate) async fn fork_run(
     query.answer(&api, started).await
 }
 
-/// Take a run in
+/// Import a run
 ///
-/// A line of `riverrun runs export`: `{run, events, awaits}`. The run keeps its id and its whole
-/// past; one that has not ended goes on here, unless it waits for another run or another run for
-/// it. What it waits for comes too, and its doors keep their addresses.
+/// The body is a line of `riverrun runs export`: `{run, events, awaits}`. The run keeps its id and its
+/// events. A run that has not ended continues here, with its awaits and callback URLs; it is rejected
+/// if it waits for another run, or another run waits for it.
 #[utoipa::path(post, path = "/api/runs/import", tag = "runs",
-    request_body(content = Object, description = "`{run, events, awaits}`, as an export holds it"),
+    request_body(content = Object, description = "`{run, events, awaits}`, as exported"),
     responses(
         (status = 201, description = "The run", body = schemas::StartedRun),
         (status = 400, description = ErrorCode::BadEvent, body = schemas::Failure),
@@ -150,7 +150,7 @@ pub(crate) async fn import_run(State(api): State<Api>, Payload(body): Payload) -
 
 /// Delete a run
 ///
-/// An ended one, with its stream.
+/// Deletes an ended run with its stream.
 #[utoipa::path(delete, path = "/api/runs/{id}", tag = "runs",
     params(("id" = String, Path, description = "The run's id, or `latest`")),
     responses(

@@ -22,7 +22,7 @@ const EVENTS: usize = 1_000;
 
 /// Read a run's history
 ///
-/// One entry for each attempt of a step that has ended, in the order in which they ended.
+/// One entry for each ended attempt of a step, in the order in which they ended.
 #[utoipa::path(get, path = "/api/runs/{id}/history", tag = "runs",
     params(("id" = String, Path, description = "The run's id, or `latest`"), PageQuery),
     responses(

@@ -18,7 +18,7 @@ use crate::{
     schemas,
 };
 
-/// Which runs a list shows. Every parameter narrows.
+/// The filters of a list of runs. A run must match all of them.
 #[derive(Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -38,9 +38,9 @@ pub(crate) struct RunListQuery {
     #[param(value_type = Option<String>, example = "red,large")]
     pub tags: Vec<String>,
     pub tenant: Option<String>,
-    /// The run that started them.
+    /// The id of the parent run.
     pub parent: Option<String>,
-    /// What their ids begin with.
+    /// The start of the run id.
     pub prefix: Option<String>,
     /// Created at or after: ISO 8601 or milliseconds.
     #[serde(default, deserialize_with = "moment")]
@@ -58,7 +58,7 @@ pub(crate) struct RunListQuery {
     #[serde(default = "default_limit", deserialize_with = "page_limit")]
     #[param(value_type = Option<u32>)]
     pub limit: usize,
-    /// `nextCursor` of the page before.
+    /// `nextCursor` of the previous page.
     pub cursor: Option<String>,
 }
 
@@ -172,8 +172,7 @@ pub(crate) async fn get_flow_run(state: State<Api>, FlowRunPath(run): FlowRunPat
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct AtQuery {
-    /// An event's id (the last event that counts) or a time (ISO 8601 or milliseconds). Now where
-    /// absent.
+    /// The id of the last event to include, or a time (ISO 8601 or milliseconds). Default: now.
     #[serde(default, deserialize_with = "moment_at")]
     #[param(value_type = Option<String>)]
     at: Option<Moment>,
@@ -181,7 +180,7 @@ pub(crate) struct AtQuery {
 
 /// Read a run's state
 ///
-/// As it is, or as it was at any event or time.
+/// The current state, or the state at an earlier event or time.
 #[utoipa::path(get, path = "/api/runs/{id}/state", tag = "runs",
     params(("id" = String, Path, description = "The run's id, or `latest`"), AtQuery),
     responses(
@@ -222,7 +221,7 @@ struct StateView<'a> {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct AwaitsQuery {
-    /// The secrets of signed doors too. Default `false`.
+    /// Include the secrets of signed callbacks. Default `false`.
     #[serde(default)]
     #[param(value_type = Option<bool>)]
     secrets: bool,
@@ -230,12 +229,12 @@ pub(crate) struct AwaitsQuery {
 
 /// Read what a run waits for
 ///
-/// As an import wants it: how the events that it waits for are found, and the doors that it has
-/// made, open or closed. For people `why` says it.
+/// The awaits of a run in the form that an import needs: the events that it waits for, and its open
+/// and closed callbacks. `GET /api/runs/{id}/why` has the same for people.
 #[utoipa::path(get, path = "/api/runs/{id}/awaits", tag = "runs",
     params(("id" = String, Path, description = "The run's id, or `latest`"), AwaitsQuery),
     responses(
-        (status = 200, description = "What is open, what was fired and the run has yet to take note of, and doors that are closed", body = schemas::RunAwaits),
+        (status = 200, description = "Open awaits, fired awaits that the run has not processed yet, and closed callbacks", body = schemas::RunAwaits),
         (status = 404, description = ErrorCode::RunNotFound, body = schemas::Failure)))]
 pub(crate) async fn run_awaits(
     State(api): State<Api>,
@@ -248,10 +247,10 @@ pub(crate) async fn run_awaits(
     })
 }
 
-/// Ask why a run waits
+/// Explain why a run waits
 ///
-/// The exact reasons for which it does not move, with ids and times: one for each active visit,
-/// the most telling first. The id may be a job's.
+/// The reasons why a run does not continue, with ids and times: one for each active visit, the most
+/// important first. The id may be that of a job.
 #[utoipa::path(get, path = "/api/runs/{id}/why", tag = "runs",
     params(("id" = String, Path, description = "The run's or the job's id, or `latest`")),
     responses(

@@ -41,17 +41,16 @@ const PIECE: usize = 64 << 10;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct TailQuery {
-    /// Begin after this event. `end` shows only what happens from now on; without it everything is
-    /// shown from the beginning. The header `Last-Event-ID` goes before it.
+    /// Start after this event. `end` sends only new events. Default: all events. The header
+    /// `Last-Event-ID` takes precedence.
     from: Option<String>,
     /// The same as `from`.
     last_event_id: Option<String>,
-    /// Types, separated by commas; `log` takes every `log.*`.
-    #[serde(default, deserialize_with = "types")]
+    /// Event types, separated by commas; `log` includes every `log.*`.
+    #[serde(default, deserialize_with = "types", alias = "types", alias = "kind")]
     #[param(value_type = Option<String>)]
-    types: Vec<EventType>,
-    /// `until-end` closes the stream after the event that ends the run or the job; `forever` is the
-    /// default.
+    r#type: Vec<EventType>,
+    /// `until-end` closes the stream after the event that ends the run or the job. Default: `forever`.
     #[serde(default, deserialize_with = "until_end")]
     #[param(value_type = Option<String>)]
     follow: bool,
@@ -67,7 +66,7 @@ fn until_end<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
 
 /// Follow a run
 ///
-/// Server-sent events: `id` is the event's id, `event` its type, `data` the event.
+/// Server-sent events: `id` is the id of the event, `event` its type, `data` the event.
 #[utoipa::path(get, path = "/api/runs/{id}/stream", tag = "runs",
     params(("id" = String, Path, description = "The run's id, or `latest`"), TailQuery),
     responses(
@@ -85,10 +84,9 @@ pub(crate) async fn follow_run(
 
 /// Follow a stream by type and id
 ///
-/// Server-sent events: `id` is the event's id, `event` its type, `data` the event. `job` shows the
-/// job's life and what its handler says. `queue` is a live channel: what happens to the queue's
-/// jobs from now on. Nothing of it is stored, so a reader that was away or too slow is told
-/// (`stream.missed`).
+/// Server-sent events: `id` is the id of the event, `event` its type, `data` the event. `job` is the
+/// lifecycle of a job with its logs. `queue` is a live channel of the jobs of a queue; it is not
+/// stored, so a reader that was disconnected or too slow receives `stream.missed`.
 #[utoipa::path(get, path = "/api/events/{type}/{id}/stream", tag = "events",
     params(("type" = String, Path, description = "`flow`, `job`, `queue`, `trigger`, `webhook` …"),
         ("id" = String, Path, description = "The stream's id: a run's for `flow`, a job's for `job`, a queue's name for `queue`"), TailQuery),
@@ -108,9 +106,9 @@ pub(crate) async fn follow_stream(
 
 /// Follow a stream by its full name
 ///
-/// Server-sent events: `id` is the event's id, `event` its type, `data` the event.
+/// Server-sent events: `id` is the id of the event, `event` its type, `data` the event.
 #[utoipa::path(get, path = "/api/events/{stream}/tail", tag = "events",
-    params(("stream" = String, Path, description = "A full name, such as `nq:flow:<runId>` or `nq:global`"), TailQuery),
+    params(("stream" = String, Path, description = "The full name, such as `nq:flow:<runId>` or `nq:global`"), TailQuery),
     responses((status = 200, description = "The events as they happen", body = schemas::Event, content_type = "text/event-stream")))]
 pub(crate) async fn follow_named(
     State(api): State<Api>,
@@ -144,7 +142,7 @@ async fn follow(
     let family = stream.kind.clone();
     let reader = Wanted {
         source: Source::Stream(api.runtime().tail(stream, begin.position)),
-        types: query.types,
+        types: query.r#type,
         until,
         family,
     };
@@ -169,7 +167,7 @@ async fn follow_queue(
     }
     let reader = Wanted {
         source: Source::Queue(listener),
-        types: query.types,
+        types: query.r#type,
         until: Until::Stopped,
         family: Arc::from(StreamName::QUEUE),
     };

@@ -23,7 +23,7 @@ use crate::{
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct WaitQuery {
-    /// Wait up to this many milliseconds for the end, and answer with the run. At most
+    /// Wait up to this many milliseconds for the end of the run, and return the run. At most
     /// `limits.max_wait`, 300,000 by default.
     #[serde(default, deserialize_with = "wait_ms")]
     #[param(value_type = Option<u64>)]
@@ -32,8 +32,8 @@ pub(crate) struct WaitQuery {
 
 /// Start a run
 ///
-/// When this is answered the run is on disk. With `?wait=` the answer is the whole run: 200 if it
-/// has ended, 202 as it stands if the time was over first.
+/// The run is on disk before the answer is sent. With `?wait=` the answer is the whole run: 200 if it
+/// has ended, 202 with its current state if the time was over first.
 #[utoipa::path(post, path = "/api/flows/{id}/start", tag = "flows",
     params(("id" = String, Path, description = "The flow's id, or `id@version`"), WaitQuery,
         ("idempotency-key" = Option<String>, Header, description = "The same as idempotencyKey in the body")),
@@ -41,7 +41,7 @@ pub(crate) struct WaitQuery {
     responses(
         (status = 201, description = "Started", body = StartedRun),
         (status = 200, description = "An earlier request with the same key had started it; or, with `?wait=`, the run has ended (the answer is then the run)", body = StartedRun),
-        (status = 202, description = "With `?wait=`: the run as it stands, not ended yet", body = schemas::Run),
+        (status = 202, description = "With `?wait=`: the run, which has not ended yet", body = schemas::Run),
         (status = 404, description = ErrorCode::FlowNotFound, body = schemas::Failure),
         (status = 409, description = ErrorCode::RunExists, body = schemas::Failure),
         (status = 422, description = "INPUT_INVALID: details.issues lists every issue", body = schemas::Failure)))]

@@ -15,10 +15,9 @@ use crate::{
 
 /// Read a story
 ///
-/// Everything that has one correlation id, in the order of time: the run, job or call of that id;
-/// runs and jobs that were given it; their sub-flows; and events of other streams that carry it,
-/// such as those of triggers. Each event names its `stream`, and what brought it about where that
-/// is known (`causationId`).
+/// All events with one correlation id, ordered by time: those of the run, job or call with that id,
+/// of runs and jobs that were given it, of their sub-flows, and of other streams such as triggers.
+/// Each event has its `stream` and, if known, its cause (`causationId`).
 #[utoipa::path(get, path = "/api/stories/{correlationId}", tag = "events",
     params(("correlationId" = String, Path, description = "A correlation id: a run's, a job's or any other"), PageQuery),
     responses(

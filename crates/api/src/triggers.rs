@@ -73,14 +73,14 @@ pub(crate) async fn list_schedules(
     })
 }
 
-/// Make a trigger
+/// Create a trigger
 ///
-/// From now on it starts runs of its flow, unless it is disabled.
+/// An enabled trigger starts runs of its flow at once.
 #[utoipa::path(post, path = "/api/triggers", tag = "triggers",
     request_body(description = "The trigger, in JSON or YAML", content(
         (schemas::NewTrigger = "application/json"), (schemas::NewTrigger = "application/yaml"))),
     responses(
-        (status = 201, description = "Made", body = schemas::Trigger),
+        (status = 201, description = "Created", body = schemas::Trigger),
         (status = 404, description = ErrorCode::FlowNotFound, body = schemas::Failure),
         (status = 409, description = "TRIGGER_EXISTS or TRIGGER_ROUTE_TAKEN", body = schemas::Failure),
         (status = 422, description = "TRIGGER_INVALID, CRON_INVALID or TIME_ZONE_UNKNOWN", body = schemas::Failure)))]
@@ -96,7 +96,7 @@ pub(crate) async fn create_trigger(
 #[utoipa::path(get, path = "/api/triggers/{id}", tag = "triggers",
     params(("id" = String, Path, description = "The trigger's id")),
     responses(
-        (status = 200, description = "The trigger, its next due times and what became of it", body = schemas::Trigger),
+        (status = 200, description = "The trigger, its next due times and its counts", body = schemas::Trigger),
         (status = 404, description = ErrorCode::TriggerNotFound, body = schemas::Failure)))]
 pub(crate) async fn get_trigger(State(api): State<Api>, Segments(id): Segments<String>) -> Answer {
     ok(&api.triggers().show(&id).await?)
@@ -104,14 +104,14 @@ pub(crate) async fn get_trigger(State(api): State<Api>, Segments(id): Segments<S
 
 /// Change a trigger
 ///
-/// Members that are given replace those that are there, those of `config` one by one; null takes
-/// away. Every change is a new version. With `version` the change is refused unless the trigger is
-/// in that version.
+/// Given members replace the existing ones, those of `config` one by one; null removes a member.
+/// Every change is a new version. With `version` the change is rejected unless the trigger has that
+/// version.
 #[utoipa::path(patch, path = "/api/triggers/{id}", tag = "triggers",
     params(("id" = String, Path, description = "The trigger's id")),
     request_body(content((schemas::ChangedTrigger = "application/json"), (schemas::ChangedTrigger = "application/yaml"))),
     responses(
-        (status = 200, description = "As it is now", body = schemas::Trigger),
+        (status = 200, description = "The changed trigger", body = schemas::Trigger),
         (status = 404, description = ErrorCode::TriggerNotFound, body = schemas::Failure),
         (status = 409, description = "TRIGGER_MOVED or TRIGGER_ROUTE_TAKEN", body = schemas::Failure)))]
 pub(crate) async fn change_trigger(
@@ -124,7 +124,7 @@ pub(crate) async fn change_trigger(
 
 /// Remove a trigger
 ///
-/// The runs that it started go on.
+/// Its runs continue.
 #[utoipa::path(delete, path = "/api/triggers/{id}", tag = "triggers",
     params(("id" = String, Path, description = "The trigger's id")),
     responses(
@@ -140,11 +140,11 @@ pub(crate) async fn remove_trigger(
 
 /// Enable a trigger
 ///
-/// A schedule goes on with its next due time; what would have been due meanwhile was not missed.
+/// A schedule continues with its next due time. Due times in the meantime do not count as missed.
 #[utoipa::path(post, path = "/api/triggers/{id}/enable", tag = "triggers",
     params(("id" = String, Path, description = "The trigger's id")),
     responses(
-        (status = 200, description = "As it is now", body = schemas::Trigger),
+        (status = 200, description = "The changed trigger", body = schemas::Trigger),
         (status = 404, description = ErrorCode::TriggerNotFound, body = schemas::Failure)))]
 pub(crate) async fn enable_trigger(
     State(api): State<Api>,
@@ -155,11 +155,11 @@ pub(crate) async fn enable_trigger(
 
 /// Disable a trigger
 ///
-/// It starts nothing until it is enabled.
+/// It starts no runs until it is enabled.
 #[utoipa::path(post, path = "/api/triggers/{id}/disable", tag = "triggers",
     params(("id" = String, Path, description = "The trigger's id")),
     responses(
-        (status = 200, description = "As it is now", body = schemas::Trigger),
+        (status = 200, description = "The changed trigger", body = schemas::Trigger),
         (status = 404, description = ErrorCode::TriggerNotFound, body = schemas::Failure)))]
 pub(crate) async fn disable_trigger(
     State(api): State<Api>,
@@ -168,17 +168,16 @@ pub(crate) async fn disable_trigger(
     ok(&api.triggers().enable(&id, false).await?.trigger)
 }
 
-/// Fire a trigger by hand
+/// Fire a trigger manually
 ///
-/// Starts a run with the input that is given, whatever the trigger's type is. With `?wait=` the
-/// answer is the whole run, as where a run is started.
+/// Starts a run with the given input, for triggers of every type. `?wait=` works as for starting a run.
 #[utoipa::path(post, path = "/api/triggers/{id}/fire", tag = "triggers",
     params(("id" = String, Path, description = "The trigger's id"), WaitQuery),
     request_body(content = Option<FireBody>),
     responses(
         (status = 201, description = "Started", body = schemas::StartedRun),
         (status = 200, description = "An earlier request with the same key had started it; or, with `?wait=`, the run has ended (the answer is then the run)", body = schemas::StartedRun),
-        (status = 202, description = "With `?wait=`: the run as it stands, not ended yet", body = schemas::Run),
+        (status = 202, description = "With `?wait=`: the run, which has not ended yet", body = schemas::Run),
         (status = 404, description = ErrorCode::TriggerNotFound, body = schemas::Failure),
         (status = 409, description = ErrorCode::TriggerDisabled, body = schemas::Failure),
         (status = 500, description = ErrorCode::TriggerBroken, body = schemas::Failure)))]
@@ -210,9 +209,9 @@ pub(crate) async fn fire(
     Ok(api.triggers().fire(id, fire).await?)
 }
 
-/// List what became of a trigger
+/// List the events of a trigger
 ///
-/// Its last thousand events, the latest first: registered, fired, failed, missed, removed.
+/// The last 1,000 events, the latest first: registered, fired, failed, missed, removed.
 #[utoipa::path(get, path = "/api/triggers/{id}/history", tag = "triggers",
     params(("id" = String, Path, description = "The trigger's id"), PageQuery),
     responses(
@@ -231,11 +230,11 @@ pub(crate) async fn trigger_history(
     })
 }
 
-/// Count what became of a trigger
+/// Count the events of a trigger
 #[utoipa::path(get, path = "/api/triggers/{id}/stats", tag = "triggers",
     params(("id" = String, Path, description = "The trigger's id")),
     responses(
-        (status = 200, description = "Counts over all its versions, and when it is due next", body = schemas::TriggerStats),
+        (status = 200, description = "Counts over all its versions, and the next due time", body = schemas::TriggerStats),
         (status = 404, description = ErrorCode::TriggerNotFound, body = schemas::Failure)))]
 pub(crate) async fn trigger_stats(
     State(api): State<Api>,
@@ -253,7 +252,7 @@ struct ShownBackfill {
     /// What the first of those failed with.
     #[serde(skip_serializing_if = "Option::is_none")]
     first_error: Option<ShownCause>,
-    /// Where to go on; absent if nothing is left.
+    /// The `from` of the next request; absent if nothing is left.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_from: Option<Iso>,
 }
@@ -291,12 +290,12 @@ impl From<Backfilled> for ShownDue {
     }
 }
 
-/// Start the runs of a range of due times
+/// Start the missing runs of a range of due times
 ///
-/// One for each due time from `from` up to, not including, `to` for which there is none. At most
-/// 1,000 at a time; `nextFrom` says where to go on. A due time whose run cannot be started says so
-/// in `error`, and holds up no other. Whether a due time before the shortest retention of ended runs
-/// had its run is not known: such are refused without `forgotten`.
+/// Starts a run for each due time without one, from `from` (inclusive) to `to` (exclusive). At most
+/// 1,000 at a time; `nextFrom` is where to continue. A due time whose run cannot be started has an
+/// `error`, and the others are started. Due times older than the shortest retention of ended runs are
+/// rejected without `forgotten`, because their runs may have been deleted.
 #[utoipa::path(post, path = "/api/schedules/{id}/backfill", tag = "triggers",
     params(("id" = String, Path, description = "The trigger's id")),
     request_body(content = BackfillBody),

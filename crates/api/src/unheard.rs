@@ -1,4 +1,4 @@
-//! Emitted events to which nobody reacted.
+//! Emitted events without a receiver.
 
 use axum::extract::State;
 use riverrun_types::time::iso;
@@ -9,22 +9,22 @@ use crate::{
     schemas::{Unheard, UnheardKind},
 };
 
-/// Count events that nobody reacted to
+/// Count events without a receiver
 ///
-/// An event that was emitted while no step, await or trigger was there for it is stored and can be
-/// read like any other (`GET /api/events?kind=`); here it is counted. Kinds that did not come for a
-/// day are only part of `total`.
+/// An event that no step, await or trigger receives is stored and can be read like any other
+/// (`GET /api/events?type=`); this route counts such events. Types that did not occur for 7 days are
+/// only part of `total`.
 #[utoipa::path(get, path = "/api/events/unheard", tag = "events",
-    responses((status = 200, description = "How many there were, and of which kinds, the latest first", body = Unheard)))]
+    responses((status = 200, description = "How many there were of each type, the latest first", body = Unheard)))]
 pub(crate) async fn get_unheard(State(api): State<Api>) -> Answer {
     let found = api.runtime().store().unheard().await?;
     let kind = |kind: riverrun_store::UnheardKind| UnheardKind {
-        kind: kind.kind.to_string(),
+        r#type: kind.kind.to_string(),
         count: kind.count,
         last_at: iso(kind.last_ms),
     };
     ok(&Unheard {
         total: found.total,
-        kinds: found.kinds.into_iter().map(kind).collect(),
+        types: found.kinds.into_iter().map(kind).collect(),
     })
 }

@@ -36,11 +36,10 @@ const MAX_GRACE: Duration = Duration::from_secs(86_400);
 
 /// Connect as a worker
 ///
-/// A WebSocket over which the server leads a worker by the worker protocol
-/// (`docs/reference/protocol.md`).
+/// A WebSocket for the worker protocol (`docs/reference/protocol.md`).
 #[utoipa::path(get, path = "/api/workers/ws", tag = "workers",
     responses(
-        (status = 101, description = "The connection is a WebSocket now"),
+        (status = 101, description = "The connection is now a WebSocket"),
         (status = 426, description = ErrorCode::UpgradeRequired, body = schemas::Failure)))]
 pub(crate) async fn worker_socket(State(api): State<Api>, upgrade: Upgrade) -> Response {
     let workers = api.options().workers.clone();
@@ -168,9 +167,9 @@ fn millis(time: SystemTime) -> i64 {
 
 /// List workers
 ///
-/// The remote workers that are connected, or may come back.
+/// The remote workers that are connected or may reconnect.
 #[utoipa::path(get, path = "/api/workers", tag = "workers",
-    responses((status = 200, description = "The workers, in the order in which they came", body = schemas::WorkerList)))]
+    responses((status = 200, description = "The workers, in the order in which they connected", body = schemas::WorkerList)))]
 pub(crate) async fn list_workers(State(api): State<Api>) -> Answer {
     let workers = api.options().workers.list();
     ok(&Items::all(workers.iter().map(ShownWorker::from).collect()))
@@ -179,20 +178,20 @@ pub(crate) async fn list_workers(State(api): State<Api>) -> Answer {
 #[derive(Default, Deserialize, utoipa::ToSchema)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct DrainWorkerBody {
-    /// How long it may take to end what it runs; at most a day. Default 30,000.
+    /// How long its current work may take, in milliseconds; at most a day. Default 30,000.
     #[schema(maximum = 86_400_000)]
     grace_ms: Option<u64>,
 }
 
 /// Drain a worker
 ///
-/// It gets no more work from now on. When it has ended what it runs, or its time is over, its
-/// connection ends; what did not end is tried again elsewhere.
+/// The worker gets no more work. Its connection ends when its current work has ended or the time is
+/// over; unfinished work runs again elsewhere.
 #[utoipa::path(post, path = "/api/workers/{id}/drain", tag = "workers",
     params(("id" = u64, Path, description = "The worker's id")),
     request_body(content = Option<DrainWorkerBody>),
     responses(
-        (status = 202, description = "The worker as it is now", body = schemas::ShownWorker),
+        (status = 202, description = "The worker", body = schemas::ShownWorker),
         (status = 404, description = ErrorCode::WorkerNotFound, body = schemas::Failure)))]
 pub(crate) async fn drain_worker(
     State(api): State<Api>,

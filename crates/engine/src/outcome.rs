@@ -75,7 +75,7 @@ pub struct Failure {
     pub step_id: Option<Name>,
     pub details: Option<Json>,
     /// `false` stops retries; `true` and nothing leave it to the policy.
-    pub retryable: Option<bool>,
+    pub retriable: Option<bool>,
     /// Try again after this long instead of the policy's delay.
     pub retry_after_ms: Option<u64>,
 }
@@ -97,7 +97,7 @@ impl Failure {
             thrown: None,
             step_id: None,
             details: None,
-            retryable: None,
+            retriable: None,
             retry_after_ms: None,
         }
     }
@@ -120,14 +120,14 @@ impl Failure {
         Self {
             step_id: Some(step.clone()),
             thrown: None,
-            retryable: None,
+            retriable: None,
             retry_after_ms: None,
             ..self
         }
     }
 
     pub fn permanent(mut self) -> Self {
-        self.retryable = Some(false);
+        self.retriable = Some(false);
         self
     }
 }
@@ -150,8 +150,8 @@ struct Written {
         deserialize_with = "crate::fact::present"
     )]
     details: Option<Json>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    retryable: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none", alias = "retryable")]
+    retriable: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     retry_after_ms: Option<u64>,
 }
@@ -161,7 +161,7 @@ impl From<Written> for Failure {
         Self {
             step_id: written.step_id,
             details: written.details,
-            retryable: written.retryable,
+            retriable: written.retriable,
             retry_after_ms: written.retry_after_ms,
             ..Self::new(written.code, written.message)
         }
@@ -179,7 +179,7 @@ impl From<Failure> for Written {
             stack,
             step_id: failure.step_id,
             details: failure.details,
-            retryable: failure.retryable,
+            retriable: failure.retriable,
             retry_after_ms: failure.retry_after_ms,
         }
     }

@@ -17,7 +17,7 @@ pub fn after_failure(
     jitter: f64,
 ) -> Option<Millis> {
     let policy = policy?;
-    if failure.retryable == Some(false) || failures >= policy.max_attempts {
+    if failure.retriable == Some(false) || failures >= policy.max_attempts {
         return None;
     }
     let is_named = |errors: &Vec<String>| {

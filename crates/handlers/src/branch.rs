@@ -5,14 +5,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use indexmap::IndexMap;
 use regex::{Regex, RegexBuilder};
+use riverrun_contract::{Action, Call, Effects, Handler};
 use riverrun_engine::{Failure, Finder, Outcome, SchemaIssue};
-use riverrun_runtime::{Action, Call, Effects, Handler};
 use riverrun_types::{ErrorCode, Json, Name, Path};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json, value::RawValue};
 
 use crate::{
-    code,
     config::{self, Issues, target},
     operator::{Operator, holds},
     scope,
@@ -401,7 +400,7 @@ mod tests {
             condition["goto"] = json!("a");
             let expected = match holds {
                 true => json!({"goto": "a"}),
-                false => json!({"failed": "NO_MATCH", "retryable": false}),
+                false => json!({"failed": "NO_MATCH", "retriable": false}),
             };
             check(json!([condition]), expected).await;
         }
@@ -477,7 +476,7 @@ mod tests {
 
     #[tokio::test]
     async fn no_match() {
-        let none = json!({"failed": "NO_MATCH", "retryable": false});
+        let none = json!({"failed": "NO_MATCH", "retriable": false});
         check(json!([]), none).await;
         let bench = Bench::new(json!({}));
         for (default, expected) in [(json!("d"), json!("d")), (json!(null), json!(null))] {
@@ -495,7 +494,7 @@ mod tests {
             panic!("it failed not");
         };
         assert_eq!(
-            (failure.code.as_str(), failure.retryable),
+            (failure.code.as_str(), failure.retriable),
             ("BRANCH_ERROR", Some(false))
         );
         assert!(

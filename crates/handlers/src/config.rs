@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use riverrun_contract::Action;
 use riverrun_engine::{SchemaIssue, Template};
-use riverrun_runtime::Action;
 use riverrun_types::Path;
 use serde::de::DeserializeOwned;
 use serde_json::Value;

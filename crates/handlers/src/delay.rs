@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use riverrun_contract::{Action, Call, Effects, Handler};
 use riverrun_engine::{Failure, Outcome, SchemaIssue, Template, View};
-use riverrun_runtime::{Action, Call, Effects, Handler};
 use riverrun_types::{
     ErrorCode, Json, Millis,
     time::{self, MAX_WAIT_MS},
@@ -183,7 +183,7 @@ mod tests {
             "long": "9".repeat(10_000), "huge": 1e300, "list": [1], "later": "2025-10-29T16:15:55.834Z", "ms": NOW_MS + 7,
         }));
         let outcome = bench.run(&Delay, config.clone(), json!(42)).await;
-        let refused = json!({"failed": "INPUT_ERROR", "retryable": false});
+        let refused = json!({"failed": "INPUT_ERROR", "retriable": false});
         let expected = expected.map_or(refused, |ms| json!({"wait": ms}));
         assert_eq!(brief(&outcome), expected, "{config}");
     }

@@ -23,7 +23,7 @@ mod transform;
 
 use std::sync::Arc;
 
-use riverrun_runtime::Handler;
+use riverrun_contract::Handler;
 use serde::Deserialize;
 
 pub use http::{AllowRule, HttpOptions, InvalidAllowRule};

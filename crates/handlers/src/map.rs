@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use riverrun_contract::{Action, Call, Effects, Handler};
 use riverrun_engine::{BranchSpec, Failure, Fork, Outcome, SchemaIssue};
-use riverrun_runtime::{Action, Call, Effects, Handler};
 use riverrun_types::{ErrorCode, Name};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -166,7 +166,7 @@ mod tests {
             fork(json!([]), 3),
         )
         .await;
-        let refused = json!({"failed": "INPUT_ERROR", "retryable": false});
+        let refused = json!({"failed": "INPUT_ERROR", "retriable": false});
         check(json!({"step": "s"}), "{}", refused.clone()).await;
         check(json!({"step": "s"}), "null", refused.clone()).await;
         check(json!({"step": "s", "maxItems": 1}), "[1,2]", refused).await;

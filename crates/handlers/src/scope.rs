@@ -1,7 +1,7 @@
 //! What `${path}` in a config sees.
 
+use riverrun_contract::Call;
 use riverrun_engine::View;
-use riverrun_runtime::Call;
 use riverrun_types::{Json, Path, State};
 
 /// The step's input as a scope: its members if it is an object, else `input`.

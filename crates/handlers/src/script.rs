@@ -1,8 +1,8 @@
 //! Expressions in configs: JavaScript over the step's input and the state.
 
+use riverrun_contract::Call;
 use riverrun_engine::Failure;
 use riverrun_expr::{Arg, Error, Expr};
-use riverrun_runtime::Call;
 use riverrun_types::{ErrorCode, Json};
 use serde::Serialize;
 use serde_json::json;
@@ -89,7 +89,7 @@ fn takes_two(source: &str) -> bool {
 /// do better next time.
 pub(crate) fn failure(code: ErrorCode, error: &Error) -> Failure {
     let mut failure = Failure::new(code, error.to_string()).details(json!({"code": error.code()}));
-    failure.retryable = Some(error.is_retriable());
+    failure.retriable = Some(error.is_retriable());
     failure
 }
 

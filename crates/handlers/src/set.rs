@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use riverrun_contract::{Action, Call, Effects, Handler};
 use riverrun_engine::{Outcome, SchemaIssue, Template};
-use riverrun_runtime::{Action, Call, Effects, Handler};
 use riverrun_types::Json;
 use serde_json::{Value, json};
 
@@ -98,7 +98,7 @@ mod tests {
         let bench = Bench::new(json!({"x": "y".repeat(1 << 20)}));
         let config = json!({"value": "${x}".repeat(3_000)});
         let outcome = bench.run(&Set, config, json!(null)).await;
-        let failed = json!({"failed": "VALUE_TOO_LARGE", "retryable": false});
+        let failed = json!({"failed": "VALUE_TOO_LARGE", "retriable": false});
         assert_eq!(brief(&outcome), failed);
     }
 

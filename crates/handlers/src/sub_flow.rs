@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use riverrun_contract::{Action, Call, Effects, Handler, KnownNames};
 use riverrun_engine::{Failure, Outcome, SchemaIssue, Template};
-use riverrun_runtime::{Action, Call, Effects, Handler, KnownNames};
 use riverrun_types::{ErrorCode, Json, Name, RunId};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    code,
     config::{self, Issues},
     scope,
 };
@@ -173,7 +172,7 @@ mod tests {
             child("2.0.0", json!({"id": 7, "in": 1}), false),
         )
         .await;
-        let unknown = json!({"failed": "FLOW_NOT_FOUND", "retryable": false});
+        let unknown = json!({"failed": "FLOW_NOT_FOUND", "retriable": false});
         check(json!({"flowId": "stranger"}), unknown.clone()).await;
         check(json!({"flowId": "child", "version": "3.0.0"}), unknown).await;
     }

@@ -3,14 +3,13 @@
 use std::{collections::HashMap, sync::Arc};
 
 use async_trait::async_trait;
+use riverrun_contract::{Action, Call, Effects, Handler};
 use riverrun_engine::{Failure, Outcome, SchemaIssue};
-use riverrun_runtime::{Action, Call, Effects, Handler};
 use riverrun_types::{ErrorCode, Name, Path};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    code,
     config::{self, Issues, target},
     scope,
 };
@@ -156,7 +155,7 @@ mod tests {
         check("b", json!({}), json!({"goto": "yes"})).await;
         check("z", json!({}), json!({"goto": null})).await;
         check("o", json!({}), json!({"goto": "object"})).await;
-        let none = json!({"failed": "NO_MATCH", "retryable": false});
+        let none = json!({"failed": "NO_MATCH", "retriable": false});
         check("input.n", json!({}), json!({"goto": "seven"})).await;
         check("o.k", json!({}), none.clone()).await;
         check("gone", json!({}), none).await;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use riverrun_contract::{Call, FlowLookup, Handler, Services};
 use riverrun_engine::{Outcome, Schema, View};
 use riverrun_expr::{Limits, Sandbox};
-use riverrun_runtime::{Call, FlowLookup, Handler, Services};
 use riverrun_types::{Json, Name, RunId, State};
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ impl Bench {
 
     pub fn call(&self, input: impl Into<Json>) -> Call<'_> {
         let view = View::of(&self.state);
-        let mut call = Call::detached(
+        let mut call = Call::new(
             &self.run,
             &self.flow,
             &self.step,
@@ -110,7 +110,7 @@ pub(crate) fn brief(outcome: &Outcome) -> Value {
             }
         },
         Outcome::Failure(failure) => {
-            json!({"failed": failure.code, "retryable": failure.retryable})
+            json!({"failed": failure.code, "retriable": failure.retriable})
         }
         Outcome::Wait { until_ms, .. } => json!({"wait": until_ms - NOW_MS}),
         Outcome::Fork(fork) => json!({

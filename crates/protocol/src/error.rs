@@ -17,7 +17,8 @@ pub struct WorkError {
     pub name: Option<Box<str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<Box<str>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Whether another try makes sense. FlowMonkey calls it `retryable`.
+    #[serde(default, skip_serializing_if = "Option::is_none", alias = "retryable")]
     pub retriable: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
@@ -141,6 +142,18 @@ mod tests {
             data: None,
         };
         assert!(WorkError::from(bare).is_cancelled());
+    }
+
+    #[test]
+    fn the_older_name_of_retriable_is_read_and_never_written() {
+        let said = Json::parse_text(r#"{"code":"E","message":"m","retryable":false}"#.to_owned());
+        let read: WorkError = said.unwrap().read().unwrap();
+        assert_eq!(read.retriable, Some(false));
+        let written = Json::of(&read);
+        assert_eq!(
+            written.as_str(),
+            r#"{"code":"E","message":"m","retriable":false}"#
+        );
     }
 
     #[test]

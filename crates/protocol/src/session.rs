@@ -87,6 +87,12 @@ pub struct NotLoaded {
 impl NotLoaded {
     pub const MAX_MENTIONS: usize = 500;
     pub const MAX_MENTION_LETTERS: usize = 200;
+
+    /// Whether its path or its text names a flow.
+    pub fn names_flow(&self, flow: &str) -> bool {
+        let mut parts = self.id.as_deref().unwrap_or_default().split('/');
+        parts.any(|part| part == flow) || self.mentions.iter().any(|word| word == flow)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -12,9 +12,9 @@ use std::{
 };
 
 use async_trait::async_trait;
+use riverrun_contract::{Cancellation, Host, Invocation, Provider};
 use riverrun_protocol::{Frame, Invoke, JobInput, WorkError};
 use riverrun_providers::{InProcess, Language, RunnerOptions, Runners};
-use riverrun_runtime::{Cancellation, Host, Invocation, Provider};
 use riverrun_types::Json;
 
 struct Nobody;

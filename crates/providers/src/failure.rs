@@ -67,6 +67,40 @@ pub(crate) fn invocation_too_large(invoke: &Invoke, bytes: usize, limit: usize) 
     WorkError::new(ErrorCode::JournalTooLarge, message).permanent()
 }
 
+/// The program that runs the handler was lost, which is not the handler's failure and costs no
+/// attempt.
+pub(crate) fn lost(message: String) -> WorkError {
+    WorkError::new(ErrorCode::WorkerLost, message)
+}
+
+pub(crate) fn is_loss(error: &WorkError) -> bool {
+    error.code == ErrorCode::WorkerLost && error.retriable.is_none()
+}
+
+/// An error that a handler threw. It may have been that of a loss elsewhere, such as of a call.
+pub(crate) fn thrown(mut error: WorkError) -> WorkError {
+    if is_loss(&error) {
+        error.retriable = Some(true);
+    }
+    error
+}
+
+/// How an invocation ends whose runner ended by itself. A signal that only others send (a deploy,
+/// an operator, the system short of memory) is a loss; an exit code or the signal of a crash is the
+/// code's own doing.
+pub(crate) fn died(runner: &str, status: Option<ExitStatus>) -> WorkError {
+    use std::os::unix::process::ExitStatusExt;
+    let outside = [Signal::HUP, Signal::INT, Signal::KILL, Signal::TERM];
+    let signal = status.and_then(|status| status.signal());
+    let is_outside = signal.is_some_and(|signal| outside.iter().any(|own| own.as_raw() == signal));
+    let status = status.map_or_else(|| "an unknown status".to_owned(), exit);
+    let message = format!("{runner} ended with {status}");
+    match is_outside {
+        true => lost(message),
+        false => WorkError::new(ErrorCode::RunnerDied, message),
+    }
+}
+
 /// `exit code 3`, `signal 9 (SIGKILL)`.
 pub(crate) fn exit(status: ExitStatus) -> String {
     use std::os::unix::process::ExitStatusExt;
@@ -104,6 +138,19 @@ pub(crate) fn signal_name(signal: i32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_runner_that_others_kill_is_a_loss_and_one_that_crashes_is_not() {
+        use std::os::unix::process::ExitStatusExt;
+        let code = |raw| died("node runner 1", Some(ExitStatus::from_raw(raw))).code;
+        for signal in [1, 2, 9, 15] {
+            assert_eq!(code(signal), ErrorCode::WorkerLost, "{signal}");
+        }
+        for raw in [4, 6, 7, 8, 11, 13, 0, 1 << 8, 137 << 8] {
+            assert_eq!(code(raw), ErrorCode::RunnerDied, "{raw}");
+        }
+        assert_eq!(died("node runner 1", None).code, ErrorCode::RunnerDied);
+    }
 
     #[test]
     fn signals_have_their_names() {

@@ -7,8 +7,8 @@ use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use futures::{FutureExt, future::BoxFuture};
+use riverrun_contract::{Cancellation, Host, Invocation, Provider};
 use riverrun_protocol::{CancelReason, Frame, Invoke, LogLevel, Reply, WorkError};
-use riverrun_runtime::{Cancellation, Host, Invocation, Provider};
 use riverrun_types::{ErrorCode, Json};
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! Where work executes.
 //!
-//! Each way is a [`riverrun_runtime::Provider`]: [`Runners`] keeps warm processes of a language,
+//! Each way is a [`riverrun_contract::Provider`]: [`Runners`] keeps warm processes of a language,
 //! [`External`] starts an executable for each job, [`InProcess`] calls a function of this program,
 //! and [`remote`] hands work to workers that have connected; [`worker`] is their side of it. Whatever happens in there (death,
 //! silence, floods, garbage) ends as the error of the invocations that it concerns, and of no

@@ -111,13 +111,13 @@ impl From<riverrun::Error> for Failure {
                 .exit(Exit::Usage)
                 .next("riverrun serve --store sqlite://"),
             Some(ErrorCode::StoreLocked) => failure
-                .note("one server owns a data folder; a second one would tear it apart")
+                .note("another server uses this data folder; two servers would corrupt it")
                 .next("--data <another folder>"),
             Some(ErrorCode::StoreGone) => failure
-                .note("nothing was written since that was noticed")
+                .note("nothing was written after the server noticed it")
                 .next("put the files back, or restore a backup, and start the server again"),
             Some(ErrorCode::StoreReadOnly) => failure
-                .note("the server has to write there, and cannot")
+                .note("the server needs write access to it")
                 .next("--data <a folder that this user may write>"),
             Some(ErrorCode::DiskFull) => failure
                 .note("nothing that was acknowledged is lost")

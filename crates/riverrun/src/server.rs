@@ -106,12 +106,11 @@ async fn bind(config: &Config) -> Result<TcpListener> {
     let addresses: Vec<SocketAddr> = found.map_err(|error| refused(listen, &error))?.collect();
     let open = addresses.iter().find(|address| !address.ip().is_loopback());
     if let (Some(address), false) = (open, config.allow_unauthenticated) {
-        let message = format!(
-            "{address} can be reached from other machines, and nobody would have to prove who they are"
-        );
+        let message =
+            format!("{address} accepts requests from other machines without authentication");
         return Err(Failure::usage(ErrorCode::ListenUnauthenticated, message)
-            .note("whoever reaches the server can start, read and delete every run")
-            .note("put a proxy that checks who calls in front of it, or accept the risk with --allow-unauthenticated")
+            .note("anyone who can reach the server can start, read and delete every run")
+            .note("put an authenticating proxy in front of it, or accept the risk with --allow-unauthenticated")
             .next(format!("--listen 127.0.0.1:{}", address.port())));
     }
     let deadline = Instant::now() + DYING;
@@ -172,7 +171,7 @@ fn refused(listen: &str, error: &std::io::Error) -> Failure {
             ErrorCode::ListenFailed,
             format!("{listen} may not be used: {error}"),
         )
-        .note("ports below 1024 are for the administrator")
+        .note("ports below 1024 need administrator rights")
         .next("--listen 127.0.0.1:4600"),
         _ => Failure::new(
             ErrorCode::ListenFailed,

@@ -37,7 +37,7 @@ fn listen(asked: oneshot::Sender<()>, patience: Duration) {
         // One pair for both: a second signal that comes at once is not lost.
         let mut signals = Signals::listen();
         let signal = signals.next().await;
-        tracing::info!(signal, "stopping; once more stops at once");
+        tracing::info!(signal, "stopping; a second signal stops at once");
         // Fails where the server is ending already.
         let _ = asked.send(());
         match tokio::time::timeout(patience, signals.next()).await {

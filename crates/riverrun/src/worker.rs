@@ -62,7 +62,7 @@ pub async fn serve(client: &Client, worker: &Worker, wait: Duration) -> Result<(
         let lease = worker.reconnect().unwrap_or(LEASE);
         let is_too_late = away.is_some_and(|since| since.elapsed() >= lease);
         if is_too_late && worker.running() > 0 {
-            tracing::warn!("the server has given up what runs here; it is stopped");
+            tracing::warn!("the server has given the work of this worker to others; it is stopped");
             worker.cancel_all(CancelReason::LeaseLost);
         }
         if worker.is_leaving() && (is_too_late || !worker.has_more_to_say()) {
@@ -139,7 +139,7 @@ fn refused(error: &WorkError) -> Failure {
     let failure = Failure::usage(error.code.clone(), error.message.clone());
     match error.code.known() {
         Some(ErrorCode::ProtocolVersion) => {
-            failure.next("the same version of riverrun here and there")
+            failure.next("use the same version of riverrun on both sides")
         }
         _ => failure,
     }

@@ -27,6 +27,8 @@ impl Runtime {
             reason: reason.clone(),
         };
         match self.control(run, cancel).await {
+            // Without its definition nobody knows what is active either.
+            Err(Error::FlowNotFound { .. }) => self.cancel_damaged(run, reason).await,
             Err(error) if damage(&error).is_some() => self.cancel_damaged(run, reason).await,
             answer => answer,
         }

@@ -16,9 +16,9 @@ pub enum Error {
     FlowInvalid(Vec<Issue>),
     #[error("there is no flow {id:?}{}", .version.as_ref().map(|v| format!(" in version {v:?}")).unwrap_or_default())]
     FlowNotFound { id: String, version: Option<String> },
-    /// Perhaps processes would make it, if all of their files could be loaded.
+    /// Files that name the flow do not load.
     #[error(
-        "there is no flow {id:?}, perhaps because {why}: flows that processes make together are registered when all of their files load"
+        "there is no flow {id:?}, perhaps because {why}: a flow made of processes is registered when all of its files load"
     )]
     FlowNotMade { id: String, why: String },
     #[error("the input breaks the schema{}", first(.0))]
@@ -31,6 +31,8 @@ pub enum Error {
         bytes: usize,
         limit: usize,
     },
+    #[error("the definition has more than {0} values and member names")]
+    TooManyValues(usize),
     #[error("a value has {bytes} bytes; one may have {limit} (limits.maxValueBytes)")]
     ValueTooLarge { bytes: usize, limit: usize },
     #[error(
@@ -122,7 +124,7 @@ impl Error {
             Self::InputInvalid(_) => ErrorCode::InputInvalid,
             Self::StateInvalid(_) => ErrorCode::StateInvalid,
             Self::TooLarge { what: "state", .. } => ErrorCode::StateTooLarge,
-            Self::TooLarge { .. } => ErrorCode::TooLarge,
+            Self::TooLarge { .. } | Self::TooManyValues(_) => ErrorCode::TooLarge,
             Self::ValueTooLarge { .. } => ErrorCode::ValueTooLarge,
             Self::TooDeep { .. } => ErrorCode::TooDeep,
             Self::BadEvent(_) => ErrorCode::BadEvent,
@@ -140,7 +142,7 @@ impl Error {
             Self::BadId(_) => ErrorCode::BadId,
             Self::Tied(_) => ErrorCode::RunTied,
             Self::SecretMissing(_) => ErrorCode::SecretMissing,
-            Self::BadSignature => ErrorCode::BadSignature,
+            Self::BadSignature => ErrorCode::SignatureInvalid,
             Self::ShuttingDown => ErrorCode::ShuttingDown,
             Self::ExpressionsUnavailable(error) => error.code(),
             Self::Busy => ErrorCode::Busy,

@@ -2,12 +2,13 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use riverrun_contract::Handler;
 use riverrun_engine::{Catalog, Schema, SchemaError, SchemaIssue};
 use riverrun_expr::Expr;
 use riverrun_types::Millis;
 use serde_json::Value;
 
-use crate::{Handler, steps::ProcessStep};
+use crate::steps::ProcessStep;
 
 /// Handlers by their type. A later one replaces an earlier one of the same type.
 #[derive(Default)]

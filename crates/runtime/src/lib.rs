@@ -8,7 +8,6 @@ mod cache;
 mod claim;
 mod clock;
 mod compose;
-mod compute;
 mod control;
 mod copy;
 mod crashes;
@@ -17,7 +16,6 @@ mod drive;
 mod error;
 mod expressions;
 mod flows;
-mod handler;
 mod handlers;
 mod import;
 mod leases;
@@ -38,15 +36,16 @@ mod tail;
 mod why;
 mod work;
 
+pub use riverrun_contract::*;
+
 pub use clock::{Busy, Clock, SimulatedClock, Unsettled};
 pub use compose::{Composable, Composed, ComposedFlow, Made, MadeFlow, compose};
-pub use compute::{SMALL, Work, compile_expr, compute, has_costly_schema, schema_issues};
 pub use definition::{
     Format, NotRead, check_members, check_numbers, parse_definition, read_definition,
 };
+pub use drive::projection;
 pub use error::Error;
 pub use flows::{Compiled, FlowEntry, FlowSummary, RegisteredFlow};
-pub use handler::{Action, Call, Effects, FlowLookup, Handler, KnownNames, Services, function};
 pub use handlers::Handlers;
 pub use import::{Exported, ExportedAwait, ExportedEvent, ExportedRun};
 pub use listen::Listener;
@@ -63,10 +62,8 @@ pub use subscribe::{Begin, OnKind, Subject, Told};
 pub use tail::{Tail, Tailed};
 pub use why::{ActiveBranch, AtJob, AtWorker, Cause, InVisit, JobStateName, Reason, Why};
 pub use work::{
-    Away, BrokenProcess, CallRequest, Cancellation, ConfigIssue, Debounce, Dedupe, Drained, Holder,
-    Host, IdempotencyOptions, Invocation, JobOptions, JobRequest, KeptOptions, LogLimit, OnFail,
-    Percentiles, Places, Policy, Process, ProcessConfig, Provider, QueueStats, QueueView, Redrive,
-    Redriven, RunMode, Source, Taken, Throttle, check_queue_name,
+    BrokenProcess, CallRequest, Debounce, Dedupe, Drained, IdempotencyOptions, JobOptions,
+    JobRequest, KeptOptions, Percentiles, QueueStats, QueueView, Redrive, Redriven, Throttle,
 };
 
 pub type Result<T> = std::result::Result<T, Error>;

@@ -3,19 +3,19 @@
 use std::{sync::Arc, time::Duration};
 
 use futures::FutureExt;
+use riverrun_contract::{Handler, Services, Work, compute};
 use riverrun_engine::Issue;
 use riverrun_expr::Sandbox;
 use riverrun_store::{Bus, Change, Commit, Receipt, Reclaimed, Store, Then, Writer};
-use riverrun_types::Millis;
+use riverrun_types::{Millis, flow::canonical_definition};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    Clock, Compiled, Error, FlowEntry, Handler, Handlers, Options, RegisteredFlow, Result,
-    Services, Work,
+    Clock, Compiled, Error, FlowEntry, Handlers, Options, RegisteredFlow, Result,
     cache::{News, RunCache},
-    claim, compute,
+    claim,
     crashes::{self, Alone, Beginning},
     flows::Flows,
     leases::{self, Leases},
@@ -181,12 +181,15 @@ impl Runtime {
 
     /// Registers a definition for ever under its id and version.
     pub async fn register(&self, definition: &Value) -> Result<RegisteredFlow> {
-        let issues = compute(Work::Long, || self.definition_issues(definition));
+        let (definition, issues) = compute(Work::Long, || {
+            let issues = self.definition_issues(definition);
+            (canonical_definition(definition.clone()), issues)
+        });
         let flows = &self.inner.flows;
         let mut registered = flows
-            .register(&self.inner.writer, definition, issues, self.now_ms())
+            .register(&self.inner.writer, &definition, issues, self.now_ms())
             .await?;
-        registered.issues = self.without_heard(definition, registered.issues);
+        registered.issues = self.without_heard(&definition, registered.issues);
         Ok(registered)
     }
 

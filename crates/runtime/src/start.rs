@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use riverrun_contract::{schema_issues, state_issues};
 use riverrun_engine::{Plan, RunState, Start};
 use riverrun_store::{Change, Error as StoreError, Lease, NewJob, NewRun, Origin, RunRecord};
 use riverrun_types::{Json, Name, RunId, RunStatus, State, event::EventContext};
@@ -10,7 +11,6 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use crate::{
     Error, Loaded, Result, RunView, Runtime,
     cache::{Known, News},
-    compute::{schema_issues, state_issues},
     drive::{Driver, Effectful, projection},
     leases::lease_ms,
 };

@@ -2,6 +2,7 @@
 
 use std::{collections::HashSet, sync::Arc};
 
+use riverrun_contract::state_issues;
 use riverrun_engine::{Fact, Plan, RunState, meant};
 use riverrun_store::{Append, Change, Commit, Error as StoreError, Expect, Once};
 use riverrun_types::{
@@ -12,7 +13,6 @@ use riverrun_types::{
 
 use crate::{
     Error, Result, Runtime,
-    compute::state_issues,
     steps::{Letter, Told},
 };
 

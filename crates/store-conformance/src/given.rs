@@ -9,7 +9,8 @@ use riverrun_store::{
     RunRecord, Store,
 };
 use riverrun_types::{
-    Draft, Event, EventType, Json, Millis, Name, RunId, RunStatus, StreamName, event::EventContext,
+    Draft, ErrorCode, Event, EventType, Json, Millis, Name, RunId, RunStatus, StreamName,
+    event::EventContext,
 };
 
 pub type S = Arc<dyn Store>;

@@ -127,6 +127,7 @@ macro_rules! with_checks {
                     all_streams_are_in_one_order,
                     kinds_are_found_among_others,
                     large_changes_have_their_numbers,
+                    a_page_of_the_log_is_no_larger_than_asked,
                     numbers_are_not_given_again,
                     what_is_heard_has_the_numbers_of_the_log,
                 }
@@ -262,6 +263,7 @@ macro_rules! with_checks {
                 lookback {
                     a_look_back_finds_the_earliest,
                     a_look_back_passes_over_what_was_given,
+                    a_look_back_passes_over_all_before_a_time_that_was_given,
                     a_look_back_sees_its_own_commit_and_tenant,
                     a_filter_that_looks_back_is_given_its_events,
                     a_filter_looks_back_on_all_however_many,

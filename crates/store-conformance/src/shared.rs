@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 
 use riverrun_store::{
     Advance, Change, Claim, Commit, Expect, Kinds, Lasts, LogQuery, NewRun, NewTrigger, NextDue,
-    QueueLimits, Rate, RunFilter,
+    RunFilter,
 };
+use riverrun_types::{QueueLimits, Rate};
 
 use crate::{
     given::*,

@@ -89,6 +89,16 @@ pub(crate) struct Payloads<'a, 'stmt> {
     damaged: Vec<&'static str>,
 }
 
+/// A number of events or decisions. One that nobody reaches is damaged: it could not grow.
+pub(crate) fn count(row: &Row<'_>, at: usize) -> Result<u64, Error> {
+    match row.get(at).map_err(translate)? {
+        count @ 0..=MAX_COUNT => Ok(count.cast_unsigned()),
+        count => Err(corrupt(format_args!("{count} is no count"))),
+    }
+}
+
+const MAX_COUNT: i64 = 1 << 52;
+
 impl<'a, 'stmt> Payloads<'a, 'stmt> {
     pub(crate) fn of(row: &'a Row<'stmt>) -> Self {
         Self {
@@ -104,6 +114,22 @@ impl<'a, 'stmt> Payloads<'a, 'stmt> {
         };
         let read = read();
         Ok(self.whole(name, read)?.flatten())
+    }
+
+    /// A column that is no payload. One that is damaged is left out like a payload.
+    pub(crate) fn plain<T: FromSql + Default>(
+        &mut self,
+        at: usize,
+        name: &'static str,
+    ) -> Result<T, Error> {
+        let read = self.row.get(at).map_err(translate);
+        Ok(self.whole(name, read)?.unwrap_or_default())
+    }
+
+    /// A number that counts.
+    pub(crate) fn count(&mut self, at: usize, name: &'static str) -> Result<u64, Error> {
+        let read = count(self.row, at);
+        Ok(self.whole(name, read)?.unwrap_or_default())
     }
 
     /// What was read, unless it is damaged.

@@ -26,6 +26,9 @@ use crate::{
 /// Bits of a lease token that count within one life of the store; the rest counts the lives.
 const TOKEN_BITS: u32 = 40;
 
+/// More than a file is ever opened.
+const MAX_OPENS: u64 = 1 << 21;
+
 /// How often the writer looks whether its files are still there.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
@@ -53,8 +56,11 @@ impl Core {
     pub(crate) fn new(conn: Connection, acknowledged: Option<Acknowledged>) -> Result<Self> {
         let load = || -> rusqlite::Result<(Arc<Names>, Stray, Queues, u64, u64)> {
             let opens = conn.query_row(
-                "UPDATE meta SET value = value + 1 WHERE key = 'opens' RETURNING value",
-                [],
+                // A count that is damaged goes on where none can have been.
+                "UPDATE meta SET value = iif(typeof(value) = 'integer' AND value BETWEEN 0 AND ?1,
+                         value + 1, ?1 + 1)
+                 WHERE key = 'opens' RETURNING value",
+                [MAX_OPENS],
                 |row| row.get::<_, u64>(0),
             )?;
             Ok((

@@ -4,11 +4,7 @@ use riverrun_store::{Beat, Claim, Claimed, Lease};
 use riverrun_types::{Millis, RunId, time::NEVER};
 use rusqlite::OptionalExtension;
 
-use crate::{
-    columns::token_code,
-    core::Core,
-    error::{Failure, Worked},
-};
+use crate::{columns::token_code, core::Core, error::Worked};
 
 /// The most jobs that one claim takes, however many were asked for.
 const MAX_CLAIM: usize = 100_000;
@@ -53,12 +49,13 @@ fn expired(core: &Core, claim: &Claim) -> Worked<Vec<Due>> {
 fn find(core: &Core, claim: &Claim, sql: &str) -> Worked<Vec<Due>> {
     let mut statement = core.conn.prepare_cached(sql)?;
     let rows = statement.query_map((claim.now_ms, claim.limit.min(MAX_CLAIM)), |row| {
+        // A row that is damaged must not hold up the others: whoever drives its run finds out.
         Ok(Due {
             run: row.get(0)?,
-            due_ms: row.get(1)?,
-            id: row.get(2)?,
-            flow: row.get(3)?,
-            version: row.get(4)?,
+            due_ms: row.get(1).unwrap_or_default(),
+            id: row.get(2).unwrap_or_default(),
+            flow: row.get(3).unwrap_or_default(),
+            version: row.get(4).unwrap_or_default(),
         })
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
@@ -76,8 +73,8 @@ fn take(core: &mut Core, claim: &Claim, due: Due) -> Worked<Claimed> {
             run: RunId::new(&due.id),
             token,
         },
-        flow: core.names.text(due.flow).map_err(Failure::Sql)?,
-        version: core.names.text(due.version).map_err(Failure::Sql)?,
+        flow: core.names.text(due.flow).unwrap_or_default(),
+        version: core.names.text(due.version).unwrap_or_default(),
         due_ms: due.due_ms,
     })
 }

@@ -56,7 +56,7 @@ use riverrun_types::{Event, EventId, Json, Millis, Name, RunId, StreamName};
 
 pub use backup::{OnProgress, Pace, backup, restore};
 pub use open::{Options, SqliteStore};
-pub use verify::{Finding, Inspector, Report, verify, verify_file};
+pub use verify::{Finding, Inspector, Report, RunRow, verify, verify_file};
 
 /// Events of one read that take no longer than handing it to another thread.
 const FEW: usize = 32;

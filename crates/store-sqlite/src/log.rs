@@ -43,7 +43,7 @@ pub(crate) fn is_common(kind: &EventType) -> bool {
 /// The next number of the log, as the file says.
 pub(crate) fn load(conn: &Connection) -> rusqlite::Result<u64> {
     conn.query_row(
-        "SELECT max(value, coalesce(
+        "SELECT max(iif(typeof(value) = 'integer' AND value < 1 << 52, value, 1), coalesce(
              (SELECT seq + count FROM chunks ORDER BY seq DESC LIMIT 1), 1))
          FROM meta WHERE key = 'log'",
         [],

@@ -26,7 +26,8 @@ impl Stray {
         let most_ms = most(conn)?;
         let last: Option<Millis> = conn
             .query_row(
-                "SELECT created_ms FROM runs ORDER BY no DESC LIMIT 1",
+                "SELECT created_ms FROM runs WHERE typeof(created_ms) = 'integer'
+                 ORDER BY no DESC LIMIT 1",
                 [],
                 |row| row.get(0),
             )
@@ -52,8 +53,13 @@ impl Stray {
 }
 
 fn most(conn: &Connection) -> rusqlite::Result<Millis> {
-    conn.prepare_cached("SELECT value FROM meta WHERE key = 'stray_ms'")?
-        .query_row([], |row| row.get(0))
+    let most_ms: Option<Millis> = conn
+        .prepare_cached("SELECT value FROM meta WHERE key = 'stray_ms' AND value >= 0")?
+        .query_row([], |row| Ok(row.get(0).ok()))
+        .optional()?
+        .flatten();
+    // One that is damaged bounds nothing.
+    Ok(most_ms.unwrap_or(Millis::MAX))
 }
 
 /// The numbers between which all runs stand that were created in a span of time, both included.
@@ -83,17 +89,20 @@ fn boundary(conn: &Connection, before: impl Fn(Millis) -> bool) -> rusqlite::Res
     let last: Option<i64> = conn
         .prepare_cached("SELECT max(no) FROM runs")?
         .query_row([], |row| row.get(0))?;
-    let mut probe =
-        conn.prepare_cached("SELECT no, created_ms FROM runs WHERE no >= ?1 ORDER BY no LIMIT 1")?;
+    // A time that is damaged says nothing.
+    let mut probe = conn.prepare_cached(
+        "SELECT no, created_ms FROM runs WHERE no >= ?1 AND typeof(created_ms) = 'integer'
+         ORDER BY no LIMIT 1",
+    )?;
     let (mut low, mut high) = (0, last.map_or(0, |last| last + 1));
     while low < high {
         let middle = low + (high - low) / 2;
-        let (no, ms): (i64, Millis) =
-            probe.query_row([middle], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        if before(ms) {
-            low = no + 1;
-        } else {
-            high = middle;
+        let found: Option<(i64, Millis)> = probe
+            .query_row([middle], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        match found {
+            Some((no, ms)) if before(ms) => low = no + 1,
+            _ => high = middle,
         }
     }
     Ok(low)

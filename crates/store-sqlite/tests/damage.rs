@@ -13,8 +13,8 @@ use riverrun_store::{
     NewQueued, NewRun, NewTrigger, NextDue, RunFilter, Settled, Snapshot, Wanted,
 };
 use riverrun_store_conformance::{given::*, queues::given as queues};
-use riverrun_store_sqlite::{Inspector, Options, Report, SqliteStore, verify};
-use riverrun_types::{Draft, EventType, RunId, RunStatus, StreamName, time::NEVER};
+use riverrun_store_sqlite::{Inspector, Options, Report, RunRow, SqliteStore, verify};
+use riverrun_types::{Draft, EventType, StreamName, time::NEVER};
 
 const FILES: [&str; 3] = ["riverrun.db", "riverrun.db-wal", "mark"];
 
@@ -33,7 +33,7 @@ impl Inspector for Silent {
 
     fn events(&mut self, _events: Vec<Draft>) {}
 
-    fn run(&mut self, _run: &RunId, _status: RunStatus) -> Option<String> {
+    fn run(&mut self, _row: &RunRow) -> Option<String> {
         None
     }
 }
@@ -370,7 +370,7 @@ async fn a_damaged_trigger_hides_no_other() {
             None => break,
         }
     }
-    assert_eq!(ids, ["t", "x1", "x3", "x4", "x6", "x7"]);
+    assert_eq!(ids, ["t", "x1", "x2", "x3", "x4", "x5", "x6", "x7"]);
 }
 
 /// A job that cannot be read has failed; those behind it are claimed.

@@ -95,6 +95,7 @@ fn real_small_disks() {
         "a_real_full_disk_refuses_writes_and_keeps_what_was_acknowledged",
         "a_check_fails_on_a_real_full_disk",
         "a_real_full_disk_lets_deletes_through",
+        "a_lone_delete_is_what_finds_the_disk_full",
     ] {
         let disk = tempfile::tempdir().unwrap();
         let script = format!("{mount} exec \"$2\" --exact {name} --ignored --nocapture");
@@ -189,6 +190,37 @@ async fn a_real_full_disk_lets_deletes_through() {
     create(&store, ended_bulky("more")).await;
     must(store.check().await);
     assert_eq!(bytes("reserve"), 1 << 20, "it was taken anew");
+}
+
+/// Nothing was refused before, so the reserve is still there: the delete that finds the disk full is
+/// tried again once it was given back.
+#[tokio::test]
+#[ignore = "needs a file system of a few megabytes, named by RIVERRUN_SMALL_DISK"]
+async fn a_lone_delete_is_what_finds_the_disk_full() {
+    let disk = std::path::PathBuf::from(std::env::var("RIVERRUN_SMALL_DISK").unwrap());
+    let folder = disk.join("data");
+    let store: S = SqliteStore::open(Options::new(&folder)).unwrap();
+    let names: Vec<String> = (0..200).map(|at| format!("r{at}")).collect();
+    for name in &names {
+        create(&store, ended_bulky(name)).await;
+    }
+    // The log begins anew, so that the next write needs room.
+    store.close().await.unwrap();
+    drop(store);
+    let store: S = SqliteStore::open(Options::new(&folder)).unwrap();
+    fill(&disk.join("ballast"));
+    assert!(folder.join("reserve").exists());
+    for name in &names {
+        let delete = Commit::of(Change::Delete(id(name)));
+        let done = loop {
+            // None while the writer is at something else.
+            match store.commit_here(&delete) {
+                Some(done) => break done,
+                None => tokio::task::yield_now().await,
+            }
+        };
+        must(done);
+    }
 }
 
 /// The real thing, on a small disk of its own.

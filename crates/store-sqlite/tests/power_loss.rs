@@ -20,8 +20,8 @@ use std::{
 
 use riverrun_store::{Bus, Change, Commit, Writer};
 use riverrun_store_conformance::given::*;
-use riverrun_store_sqlite::{Inspector, Options, SqliteStore, verify};
-use riverrun_types::{Draft, RunId, RunStatus};
+use riverrun_store_sqlite::{Inspector, Options, RunRow, SqliteStore, verify};
+use riverrun_types::Draft;
 
 const BLOCK: usize = 512;
 
@@ -128,7 +128,7 @@ impl Inspector for Silent {
 
     fn events(&mut self, _events: Vec<Draft>) {}
 
-    fn run(&mut self, _run: &RunId, _status: RunStatus) -> Option<String> {
+    fn run(&mut self, _row: &RunRow) -> Option<String> {
         None
     }
 }

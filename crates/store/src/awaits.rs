@@ -31,32 +31,44 @@ pub struct NewAwait {
     pub expires_ms: Option<Millis>,
     pub what: Awaited,
     /// The events that the run has consumed, whole or as their references. Looking back passes over
-    /// one for each.
+    /// one for each, and over all before a time that is among them ([`event::before`]).
     pub given: Vec<Json>,
 }
 
-/// What a look back passes over: events with the same reference, as often as they were given.
-pub struct Given(HashMap<String, usize>);
+/// What a look back passes over: events with the same reference, as often as they were given, and
+/// all before a time.
+pub struct Given {
+    times: HashMap<String, usize>,
+    before_ms: Option<Millis>,
+}
 
 impl Given {
     pub fn of(events: &[Json]) -> Self {
         let mut times = HashMap::new();
+        let before_ms = events.iter().filter_map(event::before_ms).max();
         for event in events {
-            let reference = event::reference(event);
-            *times.entry(reference.as_str().to_owned()).or_default() += 1;
+            if event::before_ms(event).is_none() {
+                let reference = event::reference(event);
+                *times.entry(reference.as_str().to_owned()).or_default() += 1;
+            }
         }
-        Self(times)
+        Self { times, before_ms }
     }
 
     /// Whether an event, the next in their order, was given already.
     pub fn has(&mut self, event: &str) -> bool {
-        if self.0.is_empty() {
+        if self.is_empty() {
             return false;
         }
         let Ok(event) = Json::stored(event.to_owned()) else {
             return false;
         };
-        match self.0.get_mut(event::reference(&event).as_str()) {
+        let reference = event::reference(&event);
+        let times = event::reference_ms(&reference).zip(self.before_ms);
+        if times.is_some_and(|(ms, before_ms)| ms < before_ms) {
+            return true;
+        }
+        match self.times.get_mut(reference.as_str()) {
             Some(left @ 1..) => {
                 *left -= 1;
                 true
@@ -65,13 +77,21 @@ impl Given {
         }
     }
 
-    /// How many there are to pass over.
+    /// From when on a look back to `from_ms` has to read. An event may have been stored a little
+    /// later than its id says.
+    pub fn from_ms(&self, from_ms: Millis) -> Millis {
+        const SLACK_MS: Millis = 3_600_000;
+        let before_ms = self.before_ms.map(|ms| ms.saturating_sub(SLACK_MS));
+        before_ms.unwrap_or(Millis::MIN).max(from_ms)
+    }
+
+    /// How many there are to pass over one by one.
     pub fn len(&self) -> usize {
-        self.0.values().sum()
+        self.times.values().sum()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.times.is_empty() && self.before_ms.is_none()
     }
 }
 

@@ -48,9 +48,9 @@ pub use life::{Life, Reason, Told, Waits, in_order, progress as job_progress};
 pub use log::{Kinds, LogPage, LogQuery, Logged, is_derived, topic};
 pub use query::{Direction, EventQuery, Page, Place, RunFilter, StreamInfo};
 pub use queue::{
-    Added, ClaimJobs, ClaimedJob, ClaimedJobs, Gather, JobBeats, JobFilter, JobLease, JobRecord,
-    JobState, Lasts, NewJobs, NewQueued, Note, Purge, QueueLimits, QueueRecord, QueueRoom, Rate,
-    RateWindow, Settle, Settled, StalledJob, Steer, Steered, TakeJobs, Unique, Wanted,
+    Added, ClaimJobs, ClaimedJob, ClaimedJobs, JobBeats, JobFilter, JobLease, JobRecord, JobState,
+    Lasts, NewJobs, NewQueued, Note, Purge, QueueRecord, QueueRoom, RateWindow, Settle, Settled,
+    StalledJob, Steer, Steered, TakeJobs, Unique, Wanted,
 };
 pub use record::{
     Beat, Claim, Claimed, FlowRecord, Lease, Origin, Parent, Reclaimed, Retention, RunRecord, Stats,

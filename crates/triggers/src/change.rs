@@ -11,12 +11,18 @@ use crate::{
     definition::lifted,
     fire::{all, tell},
     known::{Broken, origin, record_place},
+    members::members_of,
     shown::{REDACTED, redact, secret},
-    trigger::route,
+    trigger::{is_setting, route},
 };
 
 /// The most triggers of a server: all of them are kept in memory.
 const MAX_TRIGGERS: usize = 10_000;
+
+/// Whether a trigger has such a member.
+fn is_member(name: &str) -> bool {
+    name == "version" || members_of::<Definition>().contains(&name)
+}
 
 /// A trigger that was put.
 pub struct Put {
@@ -51,6 +57,10 @@ impl Triggers {
         };
         let record = self.record(id).await?;
         let mut merged = record.definition.value();
+        if !merged.is_object() {
+            // It is damaged: what it is to be must be said whole.
+            merged = json!({ "id": &*record.id });
+        }
         for (key, value) in changes {
             let key = match key.as_str() {
                 "map" => "inputMap",
@@ -65,7 +75,8 @@ impl Triggers {
                     let message = "only the server says who keeps a trigger";
                     return Err(Error::invalid("origin", message));
                 }
-                (key, Value::Null) => {
+                // One that no trigger has is refused with its name when the whole is read.
+                (key, Value::Null) if merged.get(key).is_some() || is_member(key) => {
                     merged.as_object_mut().map(|merged| merged.remove(key));
                 }
                 ("config", Value::Object(config)) if merged["config"].is_object() => {
@@ -75,7 +86,9 @@ impl Triggers {
                             continue;
                         }
                         match value {
-                            Value::Null => {
+                            Value::Null
+                                if merged["config"].get(&key).is_some() || is_setting(&key) =>
+                            {
                                 let config = merged["config"].as_object_mut();
                                 config.map(|config| config.remove(&key));
                             }

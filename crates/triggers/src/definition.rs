@@ -1,6 +1,6 @@
 //! A trigger as people write it, in JSON or YAML.
 
-use riverrun_types::{Json, RunId, id::is_dot_segment, json::strict::Strict, label, words::plain};
+use riverrun_types::{Json, RunId, json::strict::Strict, label, words::plain};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
@@ -102,11 +102,7 @@ impl Definition {
     }
 
     fn check(&self) -> Result<()> {
-        RunId::checked(&self.id).map_err(|error| Error::invalid("id", error.to_string()))?;
-        if is_dot_segment(&self.id) {
-            let message = format!("{:?} means another place in a path", self.id);
-            return Err(Error::invalid("id", message));
-        }
+        RunId::for_new(&self.id).map_err(|error| Error::invalid("id", error.to_string()))?;
         for (field, text) in [
             ("tenantId", &self.tenant_id),
             ("flowVersion", &self.flow_version),

@@ -14,6 +14,7 @@ mod fire;
 mod history;
 mod http;
 mod known;
+mod members;
 mod project;
 mod read;
 mod registry;

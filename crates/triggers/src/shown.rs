@@ -121,6 +121,8 @@ impl ShownTrigger {
 
     fn kept(record: &TriggerRecord) -> Self {
         let mut definition: Map<String, Value> = record.definition.read().unwrap_or_default();
+        // A definition that is damaged may lack what it takes to remove the trigger.
+        definition.insert("id".to_owned(), Value::from(&*record.id));
         let config = definition.get_mut("config").and_then(Value::as_object_mut);
         let path = config.and_then(|config| {
             redact(config);

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use crate::{
     Definition, Error, Kind, Result, Schedule,
-    http::HttpRule,
+    http::{self, HttpRule},
+    members::members_of,
     read::{Expressions, compile},
     route::Pattern,
     schedule,
@@ -49,6 +50,17 @@ struct EventConfig {
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ManualConfig {}
+
+/// Whether some type of trigger has such a setting in its `config`.
+pub(crate) fn is_setting(name: &str) -> bool {
+    let settings = [
+        members_of::<http::Config>(),
+        members_of::<schedule::Config>(),
+        members_of::<EventConfig>(),
+        members_of::<ManualConfig>(),
+    ];
+    settings.iter().any(|members| members.contains(&name))
+}
 
 impl Trigger {
     /// `created_ms` is what intervals are counted from.

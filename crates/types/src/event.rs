@@ -187,6 +187,25 @@ pub fn reference(event: &Json) -> Json {
     Json::stored(members).unwrap_or_else(|_| event.clone())
 }
 
+/// The time of the event of a reference; none where it has no id.
+pub fn reference_ms(reference: &Json) -> Option<Millis> {
+    let id = reference.get("id")?;
+    id.as_text().parse::<EventId>().ok().map(|id| id.ms)
+}
+
+/// In a list of references: all events before a time.
+pub fn before(ms: Millis) -> Json {
+    Json::of(&serde_json::json!({ "before": ms }))
+}
+
+/// The time of such an entry; none if it is the reference of one event.
+pub fn before_ms(reference: &Json) -> Option<Millis> {
+    match reference.as_str().starts_with(r#"{"before":"#) {
+        true => reference.get("before")?.read().ok(),
+        false => None,
+    }
+}
+
 /// Which attempt of which visit of which step an event speaks of.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct StepRef {

@@ -9,6 +9,7 @@ pub mod json;
 pub mod label;
 pub mod normalise;
 pub mod path;
+pub mod queue;
 pub mod state;
 pub mod status;
 pub mod time;
@@ -23,6 +24,7 @@ pub use flow::{
 pub use id::{EventId, Namespace, RunId, StreamName};
 pub use json::Json;
 pub use path::Path;
+pub use queue::{Gather, QueueLimits, Rate};
 pub use state::State;
 pub use status::{RunStatus, VisitStatus};
 pub use time::Millis;

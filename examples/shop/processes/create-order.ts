@@ -3,7 +3,7 @@
 export const config = {
   step: 'create-order',
   queue: 'orders',
-  retryPolicy: { attempts: 3, backoff: { type: 'exponential', delayMs: 1000 } },
+  retry: { maxAttempts: 3, backoffMs: 1000 },
   emits: ['order.created'],
   compensation: { step: 'cancel-order' },
   inputSchema: {

@@ -10,7 +10,7 @@ config = {
         {"eventKind": "order.created", "when": "(event) => event.data.requiresPayment === false"},
     ],
     "emits": ["order.fulfilled"],
-    "retryPolicy": {"attempts": 1},
+    "retry": {"maxAttempts": 1},
 }
 
 

@@ -11,7 +11,7 @@ interface Picture {
 
 export const config = defineQueueConfig({
   concurrency: 4,
-  retryPolicy: { attempts: 3, backoff: { type: 'exponential', delayMs: 200 } },
+  retry: { maxAttempts: 3, backoffMs: 200 },
   inputSchema: {
     type: 'object',
     properties: { url: { type: 'string' }, width: { type: 'integer', minimum: 1 } },

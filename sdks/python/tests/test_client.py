@@ -124,7 +124,7 @@ class Both(unittest.TestCase):
                 "metadata": {"my_key": 1},
             },
         }
-        self.assertEqual(self.server.requests, [("POST", "/api/queue/e%20mails/jobs", body)] * 2)
+        self.assertEqual(self.server.requests, [("POST", "/api/queues/e%20mails/jobs", body)] * 2)
 
     def test_enqueue_many(self) -> None:
         jobs = {"jobs": [{"jobId": "a", "created": True}, {"jobId": "b", "created": False}]}
@@ -134,17 +134,17 @@ class Both(unittest.TestCase):
         self.assertEqual([job.job_id for job in both[0]], ["a", "b"])
         self.assertEqual(both[0], both[1])
         body = {"jobs": [{"data": 1, "options": {"priority": 2}}, {"data": 2, "name": "x"}]}
-        self.assertEqual(self.server.requests[0], ("POST", "/api/queue/q/jobs", body))
+        self.assertEqual(self.server.requests[0], ("POST", "/api/queues/q/jobs", body))
         with self.assertRaises(RiverrunError):
             Client(self.server.url).enqueue_many("q", [NewJob(1, queue="other")])
 
     def test_lists(self) -> None:
         self.server.answer = lambda *_: (200, {"items": [{"id": "a"}], "nextCursor": "c"})
-        both = self.each(lambda client: client.jobs("q", state=["waiting", "active"], limit=1))
+        both = self.each(lambda client: client.jobs("q", status=["waiting", "active"], limit=1))
         self.assertEqual(both[0].items, [{"id": "a"}])
         self.assertEqual(both[0].next_cursor, "c")
         self.assertEqual(
-            self.server.requests[0][1], "/api/queue/q/jobs?state=waiting%2Cactive&limit=1"
+            self.server.requests[0][1], "/api/queues/q/jobs?status=waiting%2Cactive&limit=1"
         )
 
     def test_call(self) -> None:
@@ -169,7 +169,7 @@ class Both(unittest.TestCase):
                 return 201, {"runId": "r", "status": "running", "created": True}
             if path == "/api/events":
                 return 201, {"stream": "nq:flow:r", "ids": ["1-0"]}
-            if path.startswith("/api/runs/r/stream?from=end&types="):
+            if path.startswith("/api/runs/r/stream?from=end&type="):
                 return [b"id: 1-0\n\n", _event(2, "flow.completed")]
             return 200, {"runId": "r", "status": "completed", "state": {}}
 
@@ -230,7 +230,7 @@ class Both(unittest.TestCase):
         self.assertEqual(both, [7, 7])
         self.assertEqual(cursors, [None, "7-0", "9-0"] * 2)
         path = self.server.requests[0][1]
-        self.assertTrue(path.startswith("/api/events/job/j/stream?from=end&types="), path)
+        self.assertTrue(path.startswith("/api/events/job/j/stream?from=end&type="), path)
         self.assertTrue(path.endswith("&follow=until-end"), path)
 
     def test_a_silent_stream_is_given_up_in_time(self) -> None:
@@ -288,7 +288,7 @@ class Both(unittest.TestCase):
             client.pause_queue("q")
             client.resume_queue("q")
             self.assertEqual(client.drain_queue("q", delayed=True), 2)
-            self.assertEqual(client.clean_queue("q", state="failed", older_than_ms=5), 2)
+            self.assertEqual(client.clean_queue("q", status="failed", older_than_ms=5), 2)
             page = client.dead_letters("q", limit=1, filter={"code": "SMTP"})
             self.assertEqual((list(page), page.next_cursor), ([{"id": "a"}], "c"))
             self.assertEqual(client.redrive("q", per_second=9), Redriven(3, False))
@@ -301,13 +301,13 @@ class Both(unittest.TestCase):
             ("POST", "/api/jobs/j/retry", None),
             ("POST", "/api/jobs/j/cancel", {"reason": "why"}),
             ("POST", "/api/jobs/j/promote", None),
-            ("POST", "/api/queue/q/pause", None),
-            ("POST", "/api/queue/q/resume", None),
-            ("POST", "/api/queue/q/drain", {"delayed": True}),
-            ("POST", "/api/queue/q/clean", {"state": "failed", "olderThanMs": 5}),
-            ("GET", "/api/queue/q/dlq?limit=1&code=SMTP", None),
-            ("POST", "/api/queue/q/dlq/redrive", {"perSecond": 9}),
-            ("POST", "/api/queue/q/dlq/purge", {"limit": 4}),
+            ("POST", "/api/queues/q/pause", None),
+            ("POST", "/api/queues/q/resume", None),
+            ("POST", "/api/queues/q/clear", {"delayed": True}),
+            ("POST", "/api/queues/q/clean", {"status": "failed", "olderThanMs": 5}),
+            ("GET", "/api/queues/q/dlq?limit=1&code=SMTP", None),
+            ("POST", "/api/queues/q/dlq/redrive", {"perSecond": 9}),
+            ("POST", "/api/queues/q/dlq/purge", {"limit": 4}),
         ]
         self.assertEqual(self.server.requests, expected * 2)
 
@@ -410,8 +410,8 @@ class Both(unittest.TestCase):
         self.assertEqual(seen, ["8", "21"])
         self.assertEqual(cursors, [None, "7", "20", "20", "21"])
         paths = [path for _, path, _ in self.server.requests[:2]]
-        self.assertEqual(paths[0], "/api/events?kind=order.paid%2Cflow&from=5")
-        self.assertEqual(paths[1], "/api/events?kind=order.paid%2Cflow")
+        self.assertEqual(paths[0], "/api/events?from=5&type=order.paid%2Cflow")
+        self.assertEqual(paths[1], "/api/events?type=order.paid%2Cflow")
         self.server.answer = lambda *_: [numbered(1), numbered(2)]
 
         async def first() -> str:
@@ -436,7 +436,7 @@ class Both(unittest.TestCase):
 
         self.assertEqual(self.each(use), [["log.info"]] * 2)
         self.assertIn(
-            "/api/events/nq:flow:r/tail?types=log%2Cflow.completed", self.server.requests[0][1]
+            "/api/events/nq:flow:r/tail?type=log%2Cflow.completed", self.server.requests[0][1]
         )
 
     def test_a_stream_that_is_not_there(self) -> None:

@@ -201,11 +201,11 @@ class Refusals(unittest.TestCase):
         def refused(pattern: str, **config: Any) -> None:
             self.refused("PROCESS_INVALID", pattern, {"a": (nothing, {**ENTRY, **config})})
 
-        meant = "the config of a has 1 issue; concurency: is no setting; did you mean concurrency?"
+        meant = "the config of a has 1 issue; concurency: is not a setting; did you mean concurrency?"
         refused(meant, concurency=3)
-        refused("zzz: is no setting$", zzz=3)
-        refused("limits: is no setting: it belongs into flow", limits={"max_steps": 3})
-        refused("flow.limit: is no setting; did you mean limits?", flow={"limit": {}})
+        refused("zzz: is not a setting$", zzz=3)
+        refused("limits: is not a setting: it belongs into flow", limits={"max_steps": 3})
+        refused("flow.limit: is not a setting; did you mean limits?", flow={"limit": {}})
         refused("did you mean maxSteps?", flow={"role": "entry", "limits": {"max_step": 1}})
         policy = {"attempt": 3, "backoff": {"typ": "fixed", "delay_ms": 1}}
         refused(r"retryPolicy\.attempt: .*retryPolicy\.backoff\.typ: ", retry_policy=policy)

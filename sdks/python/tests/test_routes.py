@@ -21,16 +21,18 @@ NOT_FOR_CLIENTS = re.compile(
     r"|/ws$|^POST /approve/|^[A-Z]+ /hooks/|^GET /api/flows/\{\}/runs|^POST /api/flows/\{\}/runs"
     r"|^POST /api/flows/triggers|^POST /api/runs/import|^GET /api/runs/\{\}/(jobs|awaits)"
     r"|^GET /api/events/\{\}/(list|\{\})$"
+    # For jobs that no path can name.
+    r"|^DELETE /api/jobs$"
     # on_kind follows it.
     r"|^GET /api/events$"
 )
 
 #: A use of each method, and what it asks for.
 USES: list[tuple[str, Any]] = [
-    ("POST /api/queue/{}/jobs", lambda c: c.enqueue("q", 1, create=True)),
-    ("POST /api/queue/{}/jobs", lambda c: c.enqueue_many("q", [{"data": 1}])),
+    ("POST /api/queues/{}/jobs", lambda c: c.enqueue("q", 1, create=True)),
+    ("POST /api/queues/{}/jobs", lambda c: c.enqueue_many("q", [{"data": 1}])),
     ("GET /api/jobs/{}", lambda c: c.job("j")),
-    ("GET /api/queue/{}/jobs", lambda c: c.jobs("q", tag="t", name="n", key="k")),
+    ("GET /api/queues/{}/jobs", lambda c: c.jobs("q", tag="t", name="n", key="k")),
     ("GET /api/jobs", lambda c: c.find_jobs(tag="t")),
     ("GET /api/jobs", lambda c: c.run_jobs(stalled=True)),
     ("POST /api/jobs/{}/retry", lambda c: c.retry_job("j")),
@@ -38,15 +40,15 @@ USES: list[tuple[str, Any]] = [
     ("POST /api/jobs/{}/promote", lambda c: c.promote_job("j")),
     ("PATCH /api/jobs/{}", lambda c: c.update_job("j", priority=1)),
     ("DELETE /api/jobs/{}", lambda c: c.remove_job("j")),
-    ("GET /api/queue", lambda c: c.queues()),
-    ("GET /api/queue/{}", lambda c: c.queue("q")),
-    ("POST /api/queue/{}/pause", lambda c: c.pause_queue("q")),
-    ("POST /api/queue/{}/resume", lambda c: c.resume_queue("q")),
-    ("POST /api/queue/{}/drain", lambda c: c.drain_queue("q")),
-    ("POST /api/queue/{}/clean", lambda c: c.clean_queue("q", filter={"tag": "t"})),
-    ("GET /api/queue/{}/dlq", lambda c: c.dead_letters("q")),
-    ("POST /api/queue/{}/dlq/redrive", lambda c: c.redrive("q", filter={"code": "X"})),
-    ("POST /api/queue/{}/dlq/purge", lambda c: c.purge_dead_letters("q")),
+    ("GET /api/queues", lambda c: c.queues()),
+    ("GET /api/queues/{}", lambda c: c.queue("q")),
+    ("POST /api/queues/{}/pause", lambda c: c.pause_queue("q")),
+    ("POST /api/queues/{}/resume", lambda c: c.resume_queue("q")),
+    ("POST /api/queues/{}/clear", lambda c: c.clear_queue("q")),
+    ("POST /api/queues/{}/clean", lambda c: c.clean_queue("q", filter={"tag": "t"})),
+    ("GET /api/queues/{}/dlq", lambda c: c.dead_letters("q")),
+    ("POST /api/queues/{}/dlq/redrive", lambda c: c.redrive("q", filter={"code": "X"})),
+    ("POST /api/queues/{}/dlq/purge", lambda c: c.purge_dead_letters("q")),
     ("POST /api/runner/execute", lambda c: c.call("p", call_id="c", persist_frames=False)),
     ("POST /api/flows/{}/start", lambda c: c.start("f")),
     ("POST /api/flows/{}/start", lambda c: c.start_and_wait("f", timeout=1)),
@@ -58,7 +60,7 @@ USES: list[tuple[str, Any]] = [
     ("GET /api/events/unheard", lambda c: c.unheard()),
     ("GET /api/awaits", lambda c: c.awaits()),
     ("GET /api/runs/{}/children", lambda c: c.children("r")),
-    ("GET /api/runs/{}/events", lambda c: c.events("r", direction="backward")),
+    ("GET /api/runs/{}/events", lambda c: c.events("r", order="desc")),
     ("GET /api/events/{}", lambda c: c.events("nq:global")),
     ("GET /api/runs/{}/why", lambda c: c.why("r")),
     ("POST /api/triggers/{}", lambda c: c.fire("t", {"a": 1}, secret="s")),

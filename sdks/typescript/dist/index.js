@@ -601,7 +601,7 @@ var Block = class {
 // src/client/subscribe.ts
 var longestWaitMs = 3e4;
 function onKind(http, kinds, options = {}) {
-  return subscribe(http, "/api/events", options, { kind: kinds });
+  return subscribe(http, "/api/events", options, { type: kinds });
 }
 async function* subscribe(http, path2, options = {}, more = {}) {
   const { from, follow, signal } = options;
@@ -616,7 +616,7 @@ async function* subscribe(http, path2, options = {}, more = {}) {
     try {
       const connection = connect(http, path2, {
         ...options,
-        query: { ...more, from: lastId === void 0 ? from : void 0, types, follow },
+        query: { ...more, from: lastId === void 0 ? from : void 0, ...types && { type: types }, follow },
         lastId,
         onRetry: (ms) => retryMs = ms,
         onId: (id) => lastId = id
@@ -793,7 +793,6 @@ var WorkersApi = class {
 };
 
 // src/client/client.ts
-var allStates = ["waiting", "delayed", "active", "parked", "completed", "failed", "cancelled"];
 var longestWaitMs2 = 2e4;
 var Riverrun = class {
   flows;
@@ -814,12 +813,12 @@ var Riverrun = class {
   async enqueue(queue, data, options) {
     const { name, create, ...rest } = options ?? {};
     const job = { name, data: data ?? null, ...Object.keys(rest).length && { options: rest } };
-    return this.#gather.add(`/api/queue/${part(queue)}/jobs${create ? "?create=true" : ""}`, JSON.stringify(job));
+    return this.#gather.add(`/api/queues/${part(queue)}/jobs${create ? "?create=true" : ""}`, JSON.stringify(job));
   }
   /** All of them or none. */
   async enqueueMany(queue, jobs, options) {
     if (!jobs.length) return [];
-    const added = this.#http.post(`/api/queue/${part(queue)}/jobs`, { jobs }, { query: { ...options } });
+    const added = this.#http.post(`/api/queues/${part(queue)}/jobs`, { jobs }, { query: { ...options } });
     return (await added).jobs;
   }
   job(jobId) {
@@ -827,11 +826,11 @@ var Riverrun = class {
   }
   /** A page may hold fewer jobs than `limit`, even none, although more follow: `nextCursor` says so. */
   jobs(queue, query) {
-    return this.#http.get(`/api/queue/${part(queue)}/jobs`, { query: { ...query } });
+    return this.#http.get(`/api/queues/${part(queue)}/jobs`, { query: { ...query } });
   }
   /** Jobs of all queues, one queue after the other, or of `queue`. */
   findJobs(query = {}) {
-    return this.#http.get("/api/jobs", { query: { ...query, state: query.state ?? allStates } });
+    return this.#http.get("/api/jobs", { query: { queue: "*", ...query } });
   }
   /** The jobs that drive runs which have not ended; `stalled`: that were to move longer than a lease ago. */
   runJobs(query) {
@@ -874,38 +873,42 @@ var Riverrun = class {
     return subscribe(this.#http, `/api/events/queue/${part(queue)}/stream`, options);
   }
   async queues() {
-    return (await this.#http.get("/api/queue")).items;
+    return (await this.#http.get("/api/queues")).items;
   }
   queue(name) {
-    return this.#http.get(`/api/queue/${part(name)}`);
+    return this.#http.get(`/api/queues/${part(name)}`);
   }
   pauseQueue(name) {
-    return this.#http.post(`/api/queue/${part(name)}/pause`);
+    return this.#http.post(`/api/queues/${part(name)}/pause`);
   }
   resumeQueue(name) {
-    return this.#http.post(`/api/queue/${part(name)}/resume`);
+    return this.#http.post(`/api/queues/${part(name)}/resume`);
   }
-  /** Removes what waits; with `delayed` also what waits for its time. */
+  /** Removes waiting jobs; with `delayed` also jobs that wait for their time. */
+  clearQueue(name, options) {
+    return this.#http.post(`/api/queues/${part(name)}/clear`, options);
+  }
+  /** The older name of `clearQueue`. */
   drainQueue(name, options) {
-    return this.#http.post(`/api/queue/${part(name)}/drain`, options);
+    return this.clearQueue(name, options);
   }
   /** Removes jobs that have ended. */
   cleanQueue(name, options) {
-    return this.#http.post(`/api/queue/${part(name)}/clean`, options);
+    return this.#http.post(`/api/queues/${part(name)}/clean`, options);
   }
   /** Jobs that have failed for good, newest first; those that `filter` names. */
   deadLetters(queue, { filter, ...page } = {}) {
-    return this.#http.get(`/api/queue/${part(queue)}/dlq`, { query: { ...page, ...filter } });
+    return this.#http.get(`/api/queues/${part(queue)}/dlq`, { query: { ...page, ...filter } });
   }
   /**
    * Lets dead letters wait again, from their first attempt on: those that had failed by now, each
    * once. What takes longer than a few seconds goes on in the background: `goesOn` is then true.
    */
   redrive(queue, options) {
-    return this.#http.post(`/api/queue/${part(queue)}/dlq/redrive`, options);
+    return this.#http.post(`/api/queues/${part(queue)}/dlq/redrive`, options);
   }
   purgeDeadLetters(queue, options) {
-    return this.#http.post(`/api/queue/${part(queue)}/dlq/purge`, options);
+    return this.#http.post(`/api/queues/${part(queue)}/dlq/purge`, options);
   }
   /** Runs a process at once and gives back its value. Its error is thrown, with its code. */
   async call(process2, input, { signal, ...options } = {}) {

@@ -186,10 +186,10 @@ var Peer = class {
     else this.#listener.onRequest(message.id, message.method, params2);
   }
   request(method, params2) {
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve2, reject) => {
       const id = ++this.#lastId;
       this.#sendLine(method, JSON.stringify({ id, method, params: params2 }));
-      this.#pending.set(id, { resolve, reject });
+      this.#pending.set(id, { resolve: resolve2, reject });
     });
   }
   notify(method, params2) {
@@ -602,6 +602,10 @@ var Journal = class {
   #inRun;
   /** All records before this one were asked for. */
   #checked = 0;
+  /** All records before this one that the code must ask for were asked for. */
+  #front = 0;
+  /** Where the record stands that was handed out last. */
+  #last = 0;
   /** How many records are left that the code must ask for. */
   #left = 0;
   /** Names of state that earlier executions have written, by operation. */
@@ -643,7 +647,17 @@ var Journal = class {
     const record = this.#records[at];
     if (this.#isDue(record, at)) this.#left -= 1;
     this.#taken.add(at);
+    this.#last = at;
     return record;
+  }
+  /** Where the record stands that was handed out last. */
+  get place() {
+    return this.#last;
+  }
+  /** Whether the code has asked for all that was recorded before a place. */
+  isInTurn(place) {
+    while (this.#front < place && !this.#isDue(this.#records[this.#front], this.#front)) this.#front += 1;
+    return this.#front >= place;
   }
   /**
    * Whether this was written before, by the next record of the name that has the value. Those before
@@ -663,10 +677,10 @@ var Journal = class {
   }
   /**
    * The error that records were left which nobody asked for: the code is not what it was. With a
-   * record, only those before it count.
+   * place, only those before it count.
    */
-  mismatch(until) {
-    const end2 = until ? this.#records.indexOf(until, this.#checked) : this.#records.length;
+  mismatch(until = Infinity) {
+    const end2 = Math.min(until, this.#records.length);
     const missing = this.#records.slice(this.#checked, end2).filter((record, at) => this.#isDue(record, this.#checked + at)).map(done);
     if (!missing.length) {
       this.#checked = Math.max(this.#checked, end2);
@@ -822,11 +836,11 @@ function bounded(doing, attempt, signal, work) {
   });
 }
 function pause(ms, signal) {
-  return new Promise((resolve) => {
+  return new Promise((resolve2) => {
     const go = () => {
       clearTimeout(timer);
       signal.removeEventListener("abort", go);
-      resolve();
+      resolve2();
     };
     const timer = setTimeout(go, ms);
     if (signal.aborted) go();
@@ -840,6 +854,8 @@ var records = /* @__PURE__ */ new Set(["emit", "memo", "memo.failed", "await.tri
 var never = () => new Promise(() => {
 });
 var graceMs = 1e3;
+var longGraceMs = 3e4;
+var ownTimers = 0;
 var StepExecution = class {
   /** Called when the code waits, or was found to be wrong when it did. */
   onLeave = () => {
@@ -895,7 +911,8 @@ var StepExecution = class {
       }
       run?.emits.push(kind);
       const record = this.#next("emit", kind);
-      if (record) return answer(record);
+      if (record && run) return answer(record);
+      if (record) return this.#inTurn(record, release);
       if (!run && !this.#journal.isUsedUp) await this.#hold(release);
       if (run) this.#seen.push({ op: inRun, name: kind });
       try {
@@ -910,7 +927,7 @@ var StepExecution = class {
   once(op, name, work) {
     return this.#track(async (release) => {
       const record = this.#next(op, name);
-      if (record) return answer(record);
+      if (record) return this.#inTurn(record, release);
       if (!this.#journal.isUsedUp) await this.#hold(release);
       return work();
     });
@@ -957,7 +974,7 @@ var StepExecution = class {
     }
     return this.#track(async (release) => {
       const record = this.#next(op, name);
-      if (record) return answer(record);
+      if (record) return this.#inTurn(record, release);
       const nth = this.#journal.uses(op, name);
       if (!this.#journal.isUsedUp) await this.#hold(release);
       const doing = { op, name, nth, emits, ...settings2 };
@@ -982,32 +999,54 @@ var StepExecution = class {
     this.#seen.push({ op: "patched", name: id, ...numbered(nth), value: true });
     return true;
   }
-  /** The record for the next use of a name. With the last one what was held back is done. */
+  /** The record for the next use of a name. It may let go on what was held back. */
   #next(op, name) {
     const record = this.#journal.next(op, name);
-    if (this.#held.length && this.#journal.isUsedUp) for (const { go } of this.#held.splice(0)) go();
+    if (!this.#held.length) return record;
+    const ready = this.#held.filter((held) => this.#isReady(held.place)).sort((one, other) => one.place - other.place);
+    for (const held of ready) {
+      this.#held.splice(this.#held.indexOf(held), 1);
+      setImmediate(held.go);
+    }
     return record;
+  }
+  #isReady(place) {
+    return place === Infinity ? this.#journal.isUsedUp : this.#journal.isInTurn(place);
+  }
+  /** The answer that was recorded, after those that were recorded before it. */
+  async #inTurn(record, release) {
+    const place = this.#journal.place;
+    if (!this.#journal.isInTurn(place)) await this.#hold(release, place);
+    return answer(record);
   }
   /** A write under a name that no earlier execution has written to is new. */
   #isNewWrite(op, name) {
     return !this.#journal.isUsedUp && !this.#journal.hasWritten(op, name);
   }
-  /** Waits until the code has asked for all that was recorded: until then nothing new is done. */
-  #hold(release) {
+  /** Waits until the code has asked for all that was recorded, or for all before a place. */
+  #hold(release, place = Infinity) {
     return new Promise((go) => {
-      this.#held.push({ go, release });
+      this.#held.push({ place, go, release });
       if (this.#held.length === 1) void this.#judgeHeld();
     });
   }
   /** The code does not fit its journal if it asks for nothing more while records are left. */
   async #judgeHeld() {
-    for (let asked = -1; asked !== this.#journal.asked; ) {
+    const longMs = Math.min(longGraceMs, (this.#params.timeoutMs ?? 2 * longGraceMs) / 2);
+    for (let [asked, quietMs] = [-1, 0]; asked !== this.#journal.asked || quietMs < longMs && mayWait(); quietMs += graceMs) {
+      if (asked !== this.#journal.asked) quietMs = 0;
       asked = this.#journal.asked;
+<<<<<<< HEAD
+      ownTimers += 1;
       await new Promise((resolve) => setTimeout(resolve, graceMs));
+      ownTimers -= 1;
+=======
+      await new Promise((resolve2) => setTimeout(resolve2, graceMs));
+>>>>>>> w-contact
       while (this.#held.length && this.#inFlight.size > this.#held.length) await Promise.race(this.#inFlight);
       if (!this.#held.length) return;
     }
-    const mismatch = this.#journal.mismatch();
+    const mismatch = this.#journal.mismatch(Math.min(...this.#held.map(({ place }) => place)));
     if (!mismatch || this.#left) return;
     this.#refused = mismatch;
     for (const { release } of this.#held.splice(0)) release();
@@ -1026,7 +1065,7 @@ var StepExecution = class {
   async wait(name, makeWait) {
     this.refuseInRun();
     const record = this.#next("await", name);
-    if (record) return this.#settled(record);
+    if (record) return this.#settled(record, this.#journal.place);
     if (this.#left) return never();
     if (this.#signal().aborted) return this.#stop(this.#signal().reason);
     if (this.#waits) {
@@ -1042,7 +1081,7 @@ var StepExecution = class {
    * Goes on after a wait, unless something was recorded before it that the code did not do this
    * time: then nothing that stands after it is done.
    */
-  async #settled(record) {
+  async #settled(record, place) {
     this.#settling++;
     try {
       await this.#quiet();
@@ -1050,7 +1089,7 @@ var StepExecution = class {
       this.#settling--;
     }
     if (this.#left) return never();
-    const mismatch = this.#ended ? void 0 : this.#journal.mismatch(record);
+    const mismatch = this.#ended ? void 0 : this.#journal.mismatch(place);
     if (!mismatch) return answer(record);
     this.#left = true;
     this.onLeave(mismatch, this.#takeSeen());
@@ -1121,17 +1160,17 @@ var StepExecution = class {
   async #quiet() {
     do {
       await Promise.all(this.#inFlight);
-      await new Promise((resolve) => setImmediate(resolve));
+      await new Promise((resolve2) => setImmediate(resolve2));
     } while (this.#inFlight.size);
   }
   /** `release` ends the watch over work that goes on in a later execution. */
   #track(begin) {
     let over = () => {
     };
-    const watched = new Promise((resolve) => {
+    const watched = new Promise((resolve2) => {
       over = () => {
         this.#inFlight.delete(watched);
-        resolve();
+        resolve2();
       };
     });
     this.#inFlight.add(watched);
@@ -1143,6 +1182,10 @@ var StepExecution = class {
 function jobIdOf(text2) {
   const plain3 = text2.replaceAll("/", ".");
   return /^[\w.~-]{1,128}$/.test(plain3) ? plain3 : `step-${createHash("sha256").update(text2).digest("hex")}`;
+}
+function mayWait() {
+  const open = process.getActiveResourcesInfo().filter((type) => type !== "PipeWrap" && type !== "TTYWrap");
+  return open.length > ownTimers;
 }
 function json(value) {
   return value === void 0 ? void 0 : JSON.parse(JSON.stringify(value) ?? "null");
@@ -1266,7 +1309,7 @@ async function retrying(options2, attempt) {
   }
 }
 function pause2(ms) {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+  return new Promise((resolve2) => setTimeout(resolve2, ms));
 }
 
 // src/ctx/invocation.ts
@@ -1455,6 +1498,7 @@ function checkpoint(link, first) {
     }
   };
 }
+var retrySettings = ["maxAttempts", "backoffMs", "backoffMultiplier", "maxBackoffMs", "retryOn", "jitter", "attempts", "backoff", "retriableErrors"];
 function runSettings(name, options2) {
   const invalid3 = (problem) => new RiverrunError("INPUT_ERROR", `run(${JSON.stringify(name)}): ${problem}`, { retriable: false });
   if (typeof options2 !== "object" || options2 === null) throw invalid3(`options must be an object with retry and timeoutMs, not ${String(options2)}`);
@@ -1463,11 +1507,11 @@ function runSettings(name, options2) {
   if (stranger !== void 0) throw invalid3(`there is no option ${JSON.stringify(stranger)}: there are retry and timeoutMs`);
   if (timeoutMs !== void 0 && !(typeof timeoutMs === "number" && timeoutMs > 0)) throw invalid3(`timeoutMs must be a positive number, is ${String(timeoutMs)}`);
   if (retry !== void 0 && retry !== false && !(typeof retry === "number" && Number.isInteger(retry) && retry > 0) && (typeof retry !== "object" || retry === null)) {
-    throw invalid3(`retry must be false, a number of attempts or a policy such as { attempts: 5, backoff: { type: 'fixed', delayMs: 1000 } }`);
+    throw invalid3(`retry must be false, a number of attempts or a policy such as { maxAttempts: 5, backoffMs: 1000 }`);
   }
   if (typeof retry === "object") {
-    const word = Object.keys(retry).find((key2) => !["attempts", "backoff", "retriableErrors"].includes(key2));
-    if (word !== void 0) throw invalid3(`retry has no setting ${JSON.stringify(word)}: it has attempts, backoff and retriableErrors`);
+    const word = Object.keys(retry).find((key2) => !retrySettings.includes(key2));
+    if (word !== void 0) throw invalid3(`retry has no setting ${JSON.stringify(word)}: it has maxAttempts, backoffMs, backoffMultiplier, maxBackoffMs, retryOn and jitter`);
   }
   return { ...retry !== void 0 && { retry }, ...timeoutMs !== void 0 && { timeoutMs: Math.min(timeoutMs, 2 ** 31 - 1) } };
 }
@@ -1658,7 +1702,7 @@ function isThenable(value) {
 
 // src/runner/modules.ts
 import { extname } from "node:path";
-import { pathToFileURL as pathToFileURL2 } from "node:url";
+import { fileURLToPath as fileURLToPath2, pathToFileURL as pathToFileURL2 } from "node:url";
 
 // src/ctx/redact.ts
 var secrets = ["password", "passwd", "passphrase", "secret", "token", "authorization", "apikey", "privatekey", "cookie", "credentials"];
@@ -1830,16 +1874,50 @@ function invalid2(file, path2, problem) {
   return new RiverrunError("MODULE_CONFIG", `${path2} in ${file} ${problem}`, { retriable: false, details: { path: path2 } });
 }
 
+// src/runner/missing.ts
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+var imported = /^Cannot find (?:module|package) '(.+?)' imported from (.+)$/m;
+var required = /^Cannot find module '(.+?)'\nRequire stack:\n- (.+)$/m;
+var specifiers = /\b(?:from|import|require)\s*\(?\s*(['"`])([^'"`]+)\1/g;
+function importPlace(thrown) {
+  const { code, message = "" } = thrown ?? {};
+  if (code !== "ERR_MODULE_NOT_FOUND" && code !== "MODULE_NOT_FOUND") return void 0;
+  const [, missing, parent] = imported.exec(message) ?? required.exec(message) ?? [];
+  if (!missing || !parent) return void 0;
+  const file = parent.startsWith("file:") ? fileURLToPath(parent) : parent;
+  const means = (name) => name === missing || name.startsWith(`${missing}/`) || resolve(dirname(file), name) === missing;
+  for (const [at, line] of linesOf(file).entries()) {
+    for (const found of line.matchAll(specifiers)) {
+      const [text2, , name] = found;
+      if (!means(name)) continue;
+      const column = found.index + text2.length - name.length - 1;
+      const marks = " ".repeat(column - 1) + "^".repeat(name.length + 2);
+      return { file, line: at + 1, column, shown: line.length > 200 ? "" : `${line}
+${marks}` };
+    }
+  }
+  return void 0;
+}
+function linesOf(file) {
+  try {
+    return readFileSync(file, "utf8").split("\n");
+  } catch {
+    return [];
+  }
+}
+
 // src/runner/syntax.ts
 import { execFile } from "node:child_process";
 var patienceMs = 5e3;
 async function syntaxPlace(error, file) {
   const own = placeIn(error.stack ?? "");
   if (own || !/\.[cm]?js$/.test(file)) return own;
-  const said = await new Promise((resolve) => {
+  const said = await new Promise((resolve2) => {
     const options2 = { timeout: patienceMs, maxBuffer: 1024 * 1024 };
     const flags = ["--experimental-vm-modules", "--no-warnings", "--input-type=commonjs"];
-    execFile(process.execPath, [...flags, "-e", parse2, file], options2, (_, __, stderr) => resolve(stderr));
+    execFile(process.execPath, [...flags, "-e", parse2, file], options2, (_, __, stderr) => resolve2(stderr));
   });
   return placeIn(said);
 }
@@ -1958,10 +2036,11 @@ function withoutWrapper(module) {
   return { ...module, ...inner };
 }
 async function loadError(thrown, file) {
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const said = thrown instanceof Error ? thrown.message : String(thrown);
+  const message = said.replace(/\nRequire stack:\n[^]*/, "");
   if (thrown?.code === "MODULE_TS") return withoutStack(new RiverrunError("MODULE_TS", message, { retriable: false }));
   const isSyntax = isParseError(thrown);
-  const place = isSyntax ? await syntaxPlace(thrown, file) : void 0;
+  const place = isSyntax ? await syntaxPlace(thrown, file) : importPlace(thrown);
   const where = place ? [place.file, place.line, ...place.column ? [place.column] : []].join(":") : file;
   const told4 = message.includes(where) ? message : `${where}: ${message}`;
   const error = new RiverrunError(isSyntax ? "MODULE_SYNTAX" : "MODULE_ERROR", told4, { retriable: false });
@@ -1976,8 +2055,9 @@ function ownFrames(thrown, file) {
   return own.includes(file) ? own : `${file}
 ${own}`;
 }
+var runnerFolder = new URL(".", import.meta.url);
 function isForeign(line) {
-  return /^\s+at /.test(line) && (line.includes("node:") || line.includes(import.meta.url));
+  return /^\s+at /.test(line) && ["node:", runnerFolder.href, fileURLToPath2(runnerFolder)].some((part2) => line.includes(part2));
 }
 function withoutStack(error) {
   error.stack = void 0;
@@ -2421,7 +2501,7 @@ function overNode(base) {
   agents.set(protocol, agent);
   const server = { agent, hostname: hostname2.replace(/^\[|\]$/g, ""), ...port && { port } };
   const prefix = pathname.replace(/\/+$/, "");
-  return ({ method, path: path2, headers, body, signal, timeoutMs }) => new Promise((resolve, reject) => {
+  return ({ method, path: path2, headers, body, signal, timeoutMs }) => new Promise((resolve2, reject) => {
     if (signal?.aborted) return reject(signal.reason);
     const request = http.request({ ...server, method, path: prefix + path2, headers });
     const timer = setTimeout(() => fail(new TookTooLong()), timeoutMs);
@@ -2444,7 +2524,7 @@ function overNode(base) {
       response.on("error", fail);
       response.on("end", () => {
         finish();
-        resolve({ status: response.statusCode ?? 0, statusText: response.statusMessage ?? "", text: text2 });
+        resolve2({ status: response.statusCode ?? 0, statusText: response.statusMessage ?? "", text: text2 });
       });
     });
     request.end(body);
@@ -2631,8 +2711,8 @@ var Line = class {
     this.#onEmpty = onEmpty;
   }
   add(json4) {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ json: json4, resolve, reject });
+    return new Promise((resolve2, reject) => {
+      this.#waiting.push({ json: json4, resolve: resolve2, reject });
       this.#goSoon();
     });
   }
@@ -2742,7 +2822,7 @@ var Block = class {
 // src/client/subscribe.ts
 var longestWaitMs = 3e4;
 function onKind(http, kinds, options2 = {}) {
-  return subscribe(http, "/api/events", options2, { kind: kinds });
+  return subscribe(http, "/api/events", options2, { type: kinds });
 }
 async function* subscribe(http, path2, options2 = {}, more = {}) {
   const { from, follow, signal } = options2;
@@ -2757,7 +2837,7 @@ async function* subscribe(http, path2, options2 = {}, more = {}) {
     try {
       const connection = connect(http, path2, {
         ...options2,
-        query: { ...more, from: lastId === void 0 ? from : void 0, types, follow },
+        query: { ...more, from: lastId === void 0 ? from : void 0, ...types && { type: types }, follow },
         lastId,
         onRetry: (ms) => retryMs = ms,
         onId: (id) => lastId = id
@@ -2844,14 +2924,14 @@ function isPassing(error) {
   return !(error instanceof RiverrunError) || error.code === "UNREACHABLE";
 }
 function wait(ms, signal) {
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve2, reject) => {
     const stop2 = () => {
       clearTimeout(timer);
       reject(signal?.reason);
     };
     const timer = setTimeout(() => {
       signal?.removeEventListener("abort", stop2);
-      resolve();
+      resolve2();
     }, ms);
     if (signal?.aborted) stop2();
     else signal?.addEventListener("abort", stop2, { once: true });
@@ -2934,7 +3014,6 @@ var WorkersApi = class {
 };
 
 // src/client/client.ts
-var allStates = ["waiting", "delayed", "active", "parked", "completed", "failed", "cancelled"];
 var longestWaitMs2 = 2e4;
 var Riverrun = class {
   flows;
@@ -2955,12 +3034,12 @@ var Riverrun = class {
   async enqueue(queue, data, options2) {
     const { name, create, ...rest } = options2 ?? {};
     const job2 = { name, data: data ?? null, ...Object.keys(rest).length && { options: rest } };
-    return this.#gather.add(`/api/queue/${part(queue)}/jobs${create ? "?create=true" : ""}`, JSON.stringify(job2));
+    return this.#gather.add(`/api/queues/${part(queue)}/jobs${create ? "?create=true" : ""}`, JSON.stringify(job2));
   }
   /** All of them or none. */
   async enqueueMany(queue, jobs, options2) {
     if (!jobs.length) return [];
-    const added = this.#http.post(`/api/queue/${part(queue)}/jobs`, { jobs }, { query: { ...options2 } });
+    const added = this.#http.post(`/api/queues/${part(queue)}/jobs`, { jobs }, { query: { ...options2 } });
     return (await added).jobs;
   }
   job(jobId) {
@@ -2968,11 +3047,11 @@ var Riverrun = class {
   }
   /** A page may hold fewer jobs than `limit`, even none, although more follow: `nextCursor` says so. */
   jobs(queue, query) {
-    return this.#http.get(`/api/queue/${part(queue)}/jobs`, { query: { ...query } });
+    return this.#http.get(`/api/queues/${part(queue)}/jobs`, { query: { ...query } });
   }
   /** Jobs of all queues, one queue after the other, or of `queue`. */
   findJobs(query = {}) {
-    return this.#http.get("/api/jobs", { query: { ...query, state: query.state ?? allStates } });
+    return this.#http.get("/api/jobs", { query: { queue: "*", ...query } });
   }
   /** The jobs that drive runs which have not ended; `stalled`: that were to move longer than a lease ago. */
   runJobs(query) {
@@ -3015,38 +3094,42 @@ var Riverrun = class {
     return subscribe(this.#http, `/api/events/queue/${part(queue)}/stream`, options2);
   }
   async queues() {
-    return (await this.#http.get("/api/queue")).items;
+    return (await this.#http.get("/api/queues")).items;
   }
   queue(name) {
-    return this.#http.get(`/api/queue/${part(name)}`);
+    return this.#http.get(`/api/queues/${part(name)}`);
   }
   pauseQueue(name) {
-    return this.#http.post(`/api/queue/${part(name)}/pause`);
+    return this.#http.post(`/api/queues/${part(name)}/pause`);
   }
   resumeQueue(name) {
-    return this.#http.post(`/api/queue/${part(name)}/resume`);
+    return this.#http.post(`/api/queues/${part(name)}/resume`);
   }
-  /** Removes what waits; with `delayed` also what waits for its time. */
+  /** Removes waiting jobs; with `delayed` also jobs that wait for their time. */
+  clearQueue(name, options2) {
+    return this.#http.post(`/api/queues/${part(name)}/clear`, options2);
+  }
+  /** The older name of `clearQueue`. */
   drainQueue(name, options2) {
-    return this.#http.post(`/api/queue/${part(name)}/drain`, options2);
+    return this.clearQueue(name, options2);
   }
   /** Removes jobs that have ended. */
   cleanQueue(name, options2) {
-    return this.#http.post(`/api/queue/${part(name)}/clean`, options2);
+    return this.#http.post(`/api/queues/${part(name)}/clean`, options2);
   }
   /** Jobs that have failed for good, newest first; those that `filter` names. */
   deadLetters(queue, { filter: filter2, ...page } = {}) {
-    return this.#http.get(`/api/queue/${part(queue)}/dlq`, { query: { ...page, ...filter2 } });
+    return this.#http.get(`/api/queues/${part(queue)}/dlq`, { query: { ...page, ...filter2 } });
   }
   /**
    * Lets dead letters wait again, from their first attempt on: those that had failed by now, each
    * once. What takes longer than a few seconds goes on in the background: `goesOn` is then true.
    */
   redrive(queue, options2) {
-    return this.#http.post(`/api/queue/${part(queue)}/dlq/redrive`, options2);
+    return this.#http.post(`/api/queues/${part(queue)}/dlq/redrive`, options2);
   }
   purgeDeadLetters(queue, options2) {
-    return this.#http.post(`/api/queue/${part(queue)}/dlq/purge`, options2);
+    return this.#http.post(`/api/queues/${part(queue)}/dlq/purge`, options2);
   }
   /** Runs a process at once and gives back its value. Its error is thrown, with its code. */
   async call(process2, input, { signal, ...options2 } = {}) {
@@ -3379,14 +3462,14 @@ var FakeClock = class {
     const set = (callback, ms, ...args) => this.#add(callback, ms, args);
     return Object.assign(set, { [promisify.custom]: this.#sleep });
   }
-  #sleep = (ms, value, { signal } = {}) => new Promise((resolve, reject) => {
+  #sleep = (ms, value, { signal } = {}) => new Promise((resolve2, reject) => {
     const stop2 = () => {
       this.#clear(timer);
       reject(new DOMException("The operation was aborted", "AbortError"));
     };
     const timer = this.#add(() => {
       signal?.removeEventListener("abort", stop2);
-      resolve(value);
+      resolve2(value);
     }, ms);
     if (signal?.aborted) stop2();
     else signal?.addEventListener("abort", stop2, { once: true });
@@ -3422,7 +3505,7 @@ function fakeClock(now) {
   return new FakeClock(now).install();
 }
 async function breathe() {
-  for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => real.setImmediate(resolve));
+  for (let turn = 0; turn < 2; turn++) await new Promise((resolve2) => real.setImmediate(resolve2));
 }
 
 // src/testing/emitted.ts
@@ -3450,19 +3533,32 @@ function refuse(code, message) {
 }
 
 // src/testing/retry.ts
-var attempts = 3;
-var backoff = { type: "exponential", delayMs: 1e3 };
-var longestMs = 6e4;
+var defaults = { maxAttempts: 3, backoffMs: 1e3, backoffMultiplier: 2, maxBackoffMs: 6e4 };
+function canonicalRetry(policy) {
+  const { attempts, backoff, retriableErrors, ...retry } = policy ?? {};
+  const isFixed = backoff?.type === "fixed";
+  return {
+    ...attempts !== void 0 && { maxAttempts: attempts },
+    ...retriableErrors && { retryOn: retriableErrors },
+    ...backoff && {
+      backoffMs: backoff.delayMs,
+      backoffMultiplier: isFixed ? 1 : 2,
+      maxBackoffMs: backoff.maxDelayMs ?? (isFixed ? backoff.delayMs : Math.max(defaults.maxBackoffMs, backoff.delayMs))
+    },
+    ...retry.backoffMs !== void 0 && { backoffMultiplier: defaults.backoffMultiplier, maxBackoffMs: defaults.maxBackoffMs },
+    ...retry
+  };
+}
 function mostAttempts(policy) {
-  return Math.max(1, policy?.attempts ?? attempts);
+  return Math.max(1, canonicalRetry(policy).maxAttempts ?? defaults.maxAttempts);
 }
 function retryDelayMs(policy, failure2, failures) {
   if (failure2.retriable === false || failures >= mostAttempts(policy)) return void 0;
   const named = [failure2.code, failure2.name];
-  if (policy?.retriableErrors && !policy.retriableErrors.some((error) => named.includes(error))) return void 0;
+  const { retryOn, backoffMs, backoffMultiplier, maxBackoffMs } = { ...defaults, ...canonicalRetry(policy) };
+  if (retryOn && !retryOn.some((error) => named.includes(error))) return void 0;
   if (failure2.retryAfterMs !== void 0) return failure2.retryAfterMs;
-  const { type, delayMs, maxDelayMs = Math.max(longestMs, delayMs) } = policy?.backoff ?? backoff;
-  return Math.min(type === "fixed" ? delayMs : delayMs * 2 ** (failures - 1), maxDelayMs);
+  return Math.min(backoffMs * backoffMultiplier ** (failures - 1), maxBackoffMs);
 }
 
 // src/testing/schemas.ts
@@ -3580,9 +3676,10 @@ function operationKey(op, name, nth = 1) {
   return `${nth} ${op} ${name}`;
 }
 function policyOf(config, said) {
-  if (said === void 0 || said === null) return config;
-  if (said === false) return { ...config, attempts: 1 };
-  return typeof said === "number" ? { ...config, attempts: said } : { ...config, ...said };
+  const policy = canonicalRetry(config);
+  if (said === void 0 || said === null) return policy;
+  if (said === false) return { ...policy, maxAttempts: 1 };
+  return typeof said === "number" ? { ...policy, maxAttempts: said } : { ...policy, ...canonicalRetry(said) };
 }
 var writes = /* @__PURE__ */ new Set(["state.set", "state.delete", "state.setBatch"]);
 var Memory = class {
@@ -3754,6 +3851,7 @@ var settings = [
   "concurrency",
   "keyConcurrency",
   "rateLimit",
+  "retry",
   "retryPolicy",
   "dlq",
   "timeoutMs",
@@ -3780,6 +3878,7 @@ var settings = [
 var members2 = {
   queue: ["name", "concurrency"],
   rateLimit: ["max", "durationMs"],
+  retry: ["maxAttempts", "backoffMs", "backoffMultiplier", "maxBackoffMs", "retryOn", "jitter", "onFail"],
   retryPolicy: ["attempts", "backoff", "onFail", "retriableErrors"],
   "retryPolicy.backoff": ["type", "delayMs", "maxDelayMs", "jitter", "delay", "capMs"],
   dlq: ["enabled", "queue"],
@@ -3811,7 +3910,7 @@ function meant(word, known4) {
 function strangers(value, known4, path2, place) {
   return Object.entries(value).flatMap(([word, member]) => {
     if (member === void 0) return [];
-    if (!known4.includes(word)) return [{ path: path2 + word, message: `is no setting${elsewhere(word, path2) || meant(word, known4)}` }];
+    if (!known4.includes(word)) return [{ path: path2 + word, message: `is not a setting${elsewhere(word, path2) || meant(word, known4)}` }];
     const inner = members2[place + word] ? place + word : place === "flow." ? word : place + word;
     const each = Array.isArray(member) ? member.map((one, at) => [`${path2}${word}.${at}.`, one]) : [[`${path2}${word}.`, member]];
     return each.flatMap(([below, one]) => members2[inner] && isObject(one) ? strangers(one, members2[inner], below, `${inner}.`) : []);
@@ -3955,7 +4054,7 @@ function memoryOptions(options2) {
   return {
     ...after && { state: after.state, journal: after.journal, checkpoint: after.checkpoint },
     ...options2,
-    retryPolicy: options2.config?.retryPolicy,
+    retryPolicy: options2.config?.retry ?? options2.config?.retryPolicy,
     hasClock: options2.clock !== void 0
   };
 }
@@ -4026,7 +4125,7 @@ function attemptOf({ attempt, after }) {
   return attempt ?? (after ? after.attempt + 1 : 1);
 }
 function maxAttemptsOf({ maxAttempts, config }) {
-  return maxAttempts ?? config?.retryPolicy?.attempts ?? 1;
+  return maxAttempts ?? canonicalRetry(config?.retry ?? config?.retryPolicy).maxAttempts ?? 1;
 }
 
 // src/worker/processes.ts
@@ -4140,10 +4239,10 @@ var Session = class {
     if (next) this.#ask(...next);
   }
   request(method, params2) {
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve2, reject) => {
       const id = ++this.#lastId;
       const line = this.#checked(method, JSON.stringify({ id, method, params: params2 }));
-      const question = { line, resolve, reject };
+      const question = { line, resolve: resolve2, reject };
       if (this.#open.size < mostOpen) this.#ask(id, question);
       else this.#waiting.push([id, question]);
     });
@@ -4358,12 +4457,12 @@ async function play(request, processes, clock, options2) {
       if (isOver || changes !== before) continue;
       const timer = invocations.running.size || asks ? clock.nextTimerMs() : void 0;
       if (timer === void 0 || recorder.open > 0) {
-        await new Promise((resolve) => wake = resolve);
+        await new Promise((resolve2) => wake = resolve2);
         continue;
       }
       if (timer > clock.now) {
-        const error = await new Promise((resolve) => {
-          slept = resolve;
+        const error = await new Promise((resolve2) => {
+          slept = resolve2;
           engine.send(JSON.stringify({ kit: "sleep", untilMs: timer }));
         });
         if (error !== void 0) return;
@@ -4372,8 +4471,8 @@ async function play(request, processes, clock, options2) {
     }
   };
   try {
-    const playing = new Promise((resolve, reject) => {
-      engine.listen({ hear: (message) => hear(message, { resolve, reject }), gone: reject });
+    const playing = new Promise((resolve2, reject) => {
+      engine.listen({ hear: (message) => hear(message, { resolve: resolve2, reject }), gone: reject });
       engine.send(JSON.stringify({ kit: "play", ...request }));
     });
     void passTime();
@@ -4499,7 +4598,7 @@ async function answersOf(triggers, trigger, count) {
 }
 var realImmediate = globalThis.setImmediate;
 async function breathe2() {
-  for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => realImmediate(resolve));
+  for (let turn = 0; turn < 2; turn++) await new Promise((resolve2) => realImmediate(resolve2));
 }
 
 // src/testing/flow.ts

@@ -14,7 +14,11 @@ import {
   processesOf,
   redactor,
   valueText
-} from "./shared/7F5WWH2E.js";
+<<<<<<< HEAD
+} from "./shared/56EH6SVP.js";
+=======
+} from "./shared/WMTN3HEU.js";
+>>>>>>> w-contact
 import {
   CancelledError,
   RiverrunError,
@@ -217,19 +221,32 @@ function refuse(code, message) {
 }
 
 // src/testing/retry.ts
-var attempts = 3;
-var backoff = { type: "exponential", delayMs: 1e3 };
-var longestMs = 6e4;
+var defaults = { maxAttempts: 3, backoffMs: 1e3, backoffMultiplier: 2, maxBackoffMs: 6e4 };
+function canonicalRetry(policy) {
+  const { attempts, backoff, retriableErrors, ...retry } = policy ?? {};
+  const isFixed = backoff?.type === "fixed";
+  return {
+    ...attempts !== void 0 && { maxAttempts: attempts },
+    ...retriableErrors && { retryOn: retriableErrors },
+    ...backoff && {
+      backoffMs: backoff.delayMs,
+      backoffMultiplier: isFixed ? 1 : 2,
+      maxBackoffMs: backoff.maxDelayMs ?? (isFixed ? backoff.delayMs : Math.max(defaults.maxBackoffMs, backoff.delayMs))
+    },
+    ...retry.backoffMs !== void 0 && { backoffMultiplier: defaults.backoffMultiplier, maxBackoffMs: defaults.maxBackoffMs },
+    ...retry
+  };
+}
 function mostAttempts(policy) {
-  return Math.max(1, policy?.attempts ?? attempts);
+  return Math.max(1, canonicalRetry(policy).maxAttempts ?? defaults.maxAttempts);
 }
 function retryDelayMs(policy, failure, failures) {
   if (failure.retriable === false || failures >= mostAttempts(policy)) return void 0;
   const named = [failure.code, failure.name];
-  if (policy?.retriableErrors && !policy.retriableErrors.some((error) => named.includes(error))) return void 0;
+  const { retryOn, backoffMs, backoffMultiplier, maxBackoffMs } = { ...defaults, ...canonicalRetry(policy) };
+  if (retryOn && !retryOn.some((error) => named.includes(error))) return void 0;
   if (failure.retryAfterMs !== void 0) return failure.retryAfterMs;
-  const { type, delayMs, maxDelayMs = Math.max(longestMs, delayMs) } = policy?.backoff ?? backoff;
-  return Math.min(type === "fixed" ? delayMs : delayMs * 2 ** (failures - 1), maxDelayMs);
+  return Math.min(backoffMs * backoffMultiplier ** (failures - 1), maxBackoffMs);
 }
 
 // src/testing/schemas.ts
@@ -347,9 +364,10 @@ function operationKey(op, name, nth = 1) {
   return `${nth} ${op} ${name}`;
 }
 function policyOf(config, said) {
-  if (said === void 0 || said === null) return config;
-  if (said === false) return { ...config, attempts: 1 };
-  return typeof said === "number" ? { ...config, attempts: said } : { ...config, ...said };
+  const policy = canonicalRetry(config);
+  if (said === void 0 || said === null) return policy;
+  if (said === false) return { ...policy, maxAttempts: 1 };
+  return typeof said === "number" ? { ...policy, maxAttempts: said } : { ...policy, ...canonicalRetry(said) };
 }
 var writes = /* @__PURE__ */ new Set(["state.set", "state.delete", "state.setBatch"]);
 var Memory = class {
@@ -521,6 +539,7 @@ var settings = [
   "concurrency",
   "keyConcurrency",
   "rateLimit",
+  "retry",
   "retryPolicy",
   "dlq",
   "timeoutMs",
@@ -547,6 +566,7 @@ var settings = [
 var members2 = {
   queue: ["name", "concurrency"],
   rateLimit: ["max", "durationMs"],
+  retry: ["maxAttempts", "backoffMs", "backoffMultiplier", "maxBackoffMs", "retryOn", "jitter", "onFail"],
   retryPolicy: ["attempts", "backoff", "onFail", "retriableErrors"],
   "retryPolicy.backoff": ["type", "delayMs", "maxDelayMs", "jitter", "delay", "capMs"],
   dlq: ["enabled", "queue"],
@@ -578,7 +598,7 @@ function meant(word, known3) {
 function strangers(value, known3, path, place) {
   return Object.entries(value).flatMap(([word, member]) => {
     if (member === void 0) return [];
-    if (!known3.includes(word)) return [{ path: path + word, message: `is no setting${elsewhere(word, path) || meant(word, known3)}` }];
+    if (!known3.includes(word)) return [{ path: path + word, message: `is not a setting${elsewhere(word, path) || meant(word, known3)}` }];
     const inner = members2[place + word] ? place + word : place === "flow." ? word : place + word;
     const each = Array.isArray(member) ? member.map((one, at) => [`${path}${word}.${at}.`, one]) : [[`${path}${word}.`, member]];
     return each.flatMap(([below, one]) => members2[inner] && isObject(one) ? strangers(one, members2[inner], below, `${inner}.`) : []);
@@ -722,7 +742,7 @@ function memoryOptions(options) {
   return {
     ...after && { state: after.state, journal: after.journal, checkpoint: after.checkpoint },
     ...options,
-    retryPolicy: options.config?.retryPolicy,
+    retryPolicy: options.config?.retry ?? options.config?.retryPolicy,
     hasClock: options.clock !== void 0
   };
 }
@@ -793,7 +813,7 @@ function attemptOf({ attempt, after }) {
   return attempt ?? (after ? after.attempt + 1 : 1);
 }
 function maxAttemptsOf({ maxAttempts, config }) {
-  return maxAttempts ?? config?.retryPolicy?.attempts ?? 1;
+  return maxAttempts ?? canonicalRetry(config?.retry ?? config?.retryPolicy).maxAttempts ?? 1;
 }
 
 // src/testing/given.ts

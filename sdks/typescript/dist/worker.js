@@ -2,7 +2,11 @@ import {
   Invocations,
   Session,
   processesOf
-} from "./shared/7F5WWH2E.js";
+<<<<<<< HEAD
+} from "./shared/56EH6SVP.js";
+=======
+} from "./shared/WMTN3HEU.js";
+>>>>>>> w-contact
 import {
   RiverrunError,
   isObject,

@@ -29,7 +29,7 @@ export interface RunFailure {
   stack?: string
   stepId?: string
   details?: unknown
-  retryable?: boolean
+  retriable?: boolean
   retryAfterMs?: number
 }
 

@@ -7,8 +7,8 @@ const sse = (...events) => events.map(({ id, type, ...data }) => `${id ? `id: ${
 
 test('jobs are enqueued, one or many', async (t) => {
   const { client, requests } = await serve(t, {
-    'POST /api/queue/e%20mails/jobs': { jobs: [{ jobId: 'a', created: true }] },
-    'POST /api/queue/emails/jobs': { jobs: [{ jobId: 'a', created: true }, { jobId: 'b', created: false }] },
+    'POST /api/queues/e%20mails/jobs': { jobs: [{ jobId: 'a', created: true }] },
+    'POST /api/queues/emails/jobs': { jobs: [{ jobId: 'a', created: true }, { jobId: 'b', created: false }] },
   })
   assert.deepEqual(await client.enqueue('e mails', { to: 'ann' }, { name: 'hi', priority: 5, runAt: new Date(0) }), { jobId: 'a', created: true })
   assert.deepEqual(requests[0].body, { name: 'hi', data: { to: 'ann' }, options: { priority: 5, runAt: '1970-01-01T00:00:00.000Z' } })
@@ -18,32 +18,32 @@ test('jobs are enqueued, one or many', async (t) => {
   assert.deepEqual(requests[1].body, { jobs: [{ data: 1 }, { name: 'x', data: 2, options: { jobId: 'b' } }] })
   assert.deepEqual(await client.enqueueMany('emails', []), [])
   await client.enqueue('e mails', 1, { create: true })
-  assert.equal(requests[2].url, '/api/queue/e%20mails/jobs?create=true')
+  assert.equal(requests[2].url, '/api/queues/e%20mails/jobs?create=true')
   assert.deepEqual(requests[2].body, { data: 1 })
 })
 
 test('lists are asked for with their filters', async (t) => {
-  const { client, requests } = await serve(t, { 'GET /api/queue/q/jobs': { items: [{ id: 'a' }], nextCursor: 'c' }, 'GET /api/queue': { items: [{ name: 'q' }] } })
-  const page = await client.jobs('q', { state: ['failed', 'active'], limit: 5, cursor: undefined })
+  const { client, requests } = await serve(t, { 'GET /api/queues/q/jobs': { items: [{ id: 'a' }], nextCursor: 'c' }, 'GET /api/queues': { items: [{ name: 'q' }] } })
+  const page = await client.jobs('q', { status: ['failed', 'active'], limit: 5, cursor: undefined })
   assert.equal(page.nextCursor, 'c')
-  assert.equal(requests[0].url, '/api/queue/q/jobs?state=failed%2Cactive&limit=5')
+  assert.equal(requests[0].url, '/api/queues/q/jobs?status=failed%2Cactive&limit=5')
   assert.deepEqual(await client.queues(), [{ name: 'q' }])
 })
 
 test('a queue is looked after', async (t) => {
   const { client, requests } = await serve(t, {
-    'POST /api/queue/q/drain': { removed: 1 },
-    'POST /api/queue/q/clean': { removed: 2 },
-    'GET /api/queue/q/dlq': { items: [] },
-    'POST /api/queue/q/dlq/redrive': { redriven: 3 },
-    'POST /api/queue/q/dlq/purge': { removed: 4 },
+    'POST /api/queues/q/clear': { removed: 1 },
+    'POST /api/queues/q/clean': { removed: 2 },
+    'GET /api/queues/q/dlq': { items: [] },
+    'POST /api/queues/q/dlq/redrive': { redriven: 3 },
+    'POST /api/queues/q/dlq/purge': { removed: 4 },
   })
   assert.deepEqual(await client.drainQueue('q', { delayed: true }), { removed: 1 })
-  assert.deepEqual(await client.cleanQueue('q', { state: 'failed', olderThanMs: 5 }), { removed: 2 })
+  assert.deepEqual(await client.cleanQueue('q', { status: 'failed', olderThanMs: 5 }), { removed: 2 })
   assert.deepEqual(await client.deadLetters('q', { limit: 1, filter: { code: 'SMTP', before: new Date(0) } }), { items: [] })
   assert.deepEqual(await client.redrive('q', { perSecond: 9 }), { redriven: 3 })
   assert.deepEqual(await client.purgeDeadLetters('q'), { removed: 4 })
-  assert.deepEqual(requests.map(({ body }) => body), [{ delayed: true }, { state: 'failed', olderThanMs: 5 }, undefined, { perSecond: 9 }, {}])
+  assert.deepEqual(requests.map(({ body }) => body), [{ delayed: true }, { status: 'failed', olderThanMs: 5 }, undefined, { perSecond: 9 }, {}])
 })
 
 test('the server\'s errors are thrown with their code', async (t) => {
@@ -157,9 +157,9 @@ test('a subscription goes on after the last event it saw, over any number of con
   assert.deepEqual(seen, ['5-0', '5-1', '6-0', '7-0'])
   assert.equal(reconnects, 2)
   assert.deepEqual(requests.map(({ url, headers }) => [url, headers['last-event-id']]), [
-    ['/api/events/nq%3Aglobal/tail?from=4-9&types=emit%2Clog', undefined],
-    ['/api/events/nq%3Aglobal/tail?types=emit%2Clog', '5-0'],
-    ['/api/events/nq%3Aglobal/tail?types=emit%2Clog', '6-0'],
+    ['/api/events/nq%3Aglobal/tail?from=4-9&type=emit%2Clog', undefined],
+    ['/api/events/nq%3Aglobal/tail?type=emit%2Clog', '5-0'],
+    ['/api/events/nq%3Aglobal/tail?type=emit%2Clog', '6-0'],
   ])
 })
 
@@ -196,9 +196,9 @@ test('events of a kind go on from their cursor', async (t) => {
   }
   assert.deepEqual(seen, ['nq:global 8', 'nq:global 21'])
   assert.deepEqual(requests.map(({ url, headers }) => [url, headers['last-event-id']]), [
-    ['/api/events?kind=order.paid%2Cflow&from=5', undefined],
-    ['/api/events?kind=order.paid%2Cflow', '7'],
-    ['/api/events?kind=order.paid%2Cflow', '20'],
+    ['/api/events?type=order.paid%2Cflow&from=5', undefined],
+    ['/api/events?type=order.paid%2Cflow', '7'],
+    ['/api/events?type=order.paid%2Cflow', '20'],
   ])
 })
 
@@ -238,7 +238,7 @@ test('wait gives the run once it has ended; a limit ends the wait', async (t) =>
 test('a job is waited for by its stream', async (t) => {
   const { client, requests } = await serve(t, {
     'GET /api/events/job/j/stream': (response, { url }) => {
-      assert.match(url, /from=end&types=.*job.completed.*&follow=until-end/)
+      assert.match(url, /from=end&type=.*job.completed.*&follow=until-end/)
       response.end('id: 1-1\n\n' + sse({ id: '1-2', type: 'job.completed' }))
     },
     'GET /api/jobs/j': { id: 'j', state: 'completed', result: 7 },
@@ -292,8 +292,8 @@ test('jobs are steered', async (t) => {
     'POST /api/jobs/j/retry': {},
     'POST /api/jobs/j/cancel': {},
     'POST /api/jobs/j/promote': {},
-    'POST /api/queue/q/pause': {},
-    'POST /api/queue/q/resume': {},
+    'POST /api/queues/q/pause': {},
+    'POST /api/queues/q/resume': {},
   })
   assert.equal((await client.updateJob('j', { priority: 5, delayMs: 9 })).priority, 5)
   assert.equal(await client.removeJob('j'), undefined)

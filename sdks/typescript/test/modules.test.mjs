@@ -51,6 +51,31 @@ test('a newer revision asks for a fresh runner, and what is loaded goes on', asy
   assert.deepEqual((await runner.invoke(file, 1, { revision: 3 })).result, { value: 1 })
 })
 
+test('a module that is not there is reported with the line that imports it', async (t) => {
+  const files = {
+    'package.json': '{"type":"module"}',
+    'package.mjs': "// one\nimport x from 'not-installed/deep'\nexport default () => x",
+    'file.mjs': "import {\n  a,\n} from './lib/nope.mjs'\nexport default () => a",
+    'nested.mjs': "import './helper.mjs'",
+    'helper.mjs': "export {}\nawait import('not-installed')",
+    'old.cjs': "'use strict'\nconst x = require('./gone')",
+  }
+  for (const [file, at, name] of [
+    ['package.mjs', 'package.mjs:2:15', 'not-installed'],
+    ['file.mjs', 'file.mjs:3:8', 'nope.mjs'],
+    ['nested.mjs', 'helper.mjs:2:14', 'not-installed'],
+    ['old.cjs', 'old.cjs:2:19', './gone'],
+  ]) {
+    const folder = project(t, files)
+    const runner = await startRunner(t)
+    const { error } = await runner.load(join(folder, file))
+    assert.equal(error.data.code, 'MODULE_ERROR')
+    assert.ok(error.message.startsWith(`${join(folder, at)}: `), error.message)
+    assert.ok(error.message.includes(name) && !error.message.includes('Require stack'), error.message)
+    assert.match(error.data.stack, /\n\s*\^+$/)
+  }
+})
+
 test('a SyntaxError that running code throws is no syntax error of the module', async (t) => {
   const folder = project(t, { 'a.mjs': 'JSON.parse("{")\nexport default 1', 'b.mjs': "import { nothing } from './c.mjs'\nexport default () => nothing", 'c.mjs': 'export {}' })
   const runner = await startRunner(t)

@@ -129,22 +129,23 @@ test('a declared match says which part of the event equals what', async () => {
   }
 })
 
-test('a word that is no setting is refused, with the one that was meant', async () => {
+test('a word that is not a setting is refused, with the one that was meant', async () => {
   const refused = (config, message) => assert.rejects(runFlow({ a: defineStep(() => 1, { ...entry, ...config }) }), { code: 'PROCESS_INVALID', message }, JSON.stringify(config))
-  await refused({ concurency: 3 }, /the config of "a" has issues, first concurency: is no setting; did you mean concurrency\?/)
-  await refused({ zzz: 3 }, /zzz: is no setting$/)
-  await refused({ limits: { maxSteps: 3 } }, /limits: is no setting/)
-  await refused({ flow: { role: 'entry', limit: {} } }, /flow\.limit: is no setting; did you mean limits\?/)
+  await refused({ concurency: 3 }, /the config of "a" has issues, first concurency: is not a setting; did you mean concurrency\?/)
+  await refused({ zzz: 3 }, /zzz: is not a setting$/)
+  await refused({ limits: { maxSteps: 3 } }, /limits: is not a setting/)
+  await refused({ flow: { role: 'entry', limit: {} } }, /flow\.limit: is not a setting; did you mean limits\?/)
   await assert.rejects(runFlow({ a: defineStep(() => 1, { flow: { role: 'entry', limits: { maxStep: 1 } } }) }), { code: 'FLOW_INVALID', message: /limits: there is no "maxStep" here; did you mean maxSteps\?/ })
-  await refused({ retryPolicy: { attempt: 3, backoff: { typ: 'fixed', delayMs: 1 } } }, /retryPolicy\.backoff\.typ: is no setting; did you mean type\?/)
+  await refused({ retryPolicy: { attempt: 3, backoff: { typ: 'fixed', delayMs: 1 } } }, /retryPolicy\.backoff\.typ: is not a setting; did you mean type\?/)
   const late = defineStep(() => 1, { flow: [{ id: 'f', await: { type: 'event', eventKind: 'x', timeOut: 1 } }] })
   await assert.rejects(runFlow({ late }), { code: 'FLOW_INVALID', message: /steps\.late\.await: there is no "timeOut" here; did you mean timeout\?/ })
   await assert.rejects(execute(() => 1, null, { config: { retries: 3 } }), { code: 'PROCESS_INVALID' })
 })
 
 test('every setting that the server knows is one', async () => {
-  const table = readFileSync(new URL('../../../docs/guides/processes.md', import.meta.url), 'utf8')
-  const rows = [...table.split('## Settings of a process')[1].split('\n## ')[0].matchAll(/^\| (`[^|]+`) \|/gm)]
+  const page = readFileSync(new URL('../../../docs/reference/processes.md', import.meta.url), 'utf8')
+  const tables = ['Execution', 'Uniqueness', 'Schemas'].map((title) => page.split(`\n### ${title}\n`)[1].split(/\n###? |\n`retry` says/)[0])
+  const rows = [...tables.join('').matchAll(/^\| (`[^|]+`) \|/gm)]
   const names = rows.flatMap(([, cell]) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name))
   assert.ok(names.length > 15, names.join())
   const known = (name) => execute(() => 1, null, { schemas: false, config: { [name]: undefined, [`${name}x`]: 1 } }).then(() => '', ({ message }) => message)

@@ -4,7 +4,7 @@ import { HttpError, Riverrun, RiverrunError } from '../dist/index.js'
 import { serve } from './played.mjs'
 import { signal, startServer } from './server.mjs'
 
-const path = 'POST /api/queue/q/jobs'
+const path = 'POST /api/queues/q/jobs'
 
 /** The jobs of a request, one or many. */
 const jobsOf = ({ body }) => body.jobs ?? [body]
@@ -22,7 +22,7 @@ function judge(response, asked) {
 const settled = (calls) => Promise.allSettled(calls).then((all) => all.map(({ value, reason }) => value?.jobId ?? reason))
 
 test('jobs that are added side by side share a request, and each call has its own job', async (t) => {
-  const { client, requests } = await serve(t, { [path]: take, 'POST /api/queue/other/jobs': take })
+  const { client, requests } = await serve(t, { [path]: take, 'POST /api/queues/other/jobs': take })
   const data = { n: 1 }
   const calls = [1, 2, 3].map((n) => client.enqueue('q', n, n === 2 ? { priority: 5 } : undefined))
   calls.push(client.enqueue('other', 4), client.enqueue('q', data))
@@ -30,8 +30,8 @@ test('jobs that are added side by side share a request, and each call has its ow
   assert.deepEqual(await settled(calls), ['1', '2', '3', '4', '[object Object]'])
   const bodies = requests.map(({ url, body }) => [url, body]).sort()
   assert.deepEqual(bodies, [
-    ['/api/queue/other/jobs', { data: 4 }],
-    ['/api/queue/q/jobs', { jobs: [{ data: 1 }, { data: 2, options: { priority: 5 } }, { data: 3 }, { data: { n: 1 } }] }],
+    ['/api/queues/other/jobs', { data: 4 }],
+    ['/api/queues/q/jobs', { jobs: [{ data: 1 }, { data: 2, options: { priority: 5 } }, { data: 3 }, { data: { n: 1 } }] }],
   ])
 })
 

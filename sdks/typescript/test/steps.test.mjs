@@ -881,6 +881,19 @@ test('a try has its own time, and says no more once that is over', async () => {
   }
 })
 
+test('of a race the same operation wins when the code is called again', async () => {
+  const raced = []
+  const race = async (_, ctx) => {
+    const slow = ctx.run('slow', async () => (await sleep(20), 'slow'))
+    const fast = ctx.run('fast', () => 'fast')
+    raced.push(await Promise.race([slow, fast]))
+    await slow
+    await ctx.await.time(1000)
+    return raced
+  }
+  assert.deepEqual((await runStep(race)).value, ['fast', 'fast'])
+})
+
 test('an event that came before the code waits is given once', async () => {
   const waits = async ({ count, lookback }, ctx) => {
     await ctx.emit('paid', 1)
@@ -890,6 +903,7 @@ test('an event that came before the code waits is given once', async () => {
     return given
   }
   assert.deepEqual((await runStep(waits, { input: { count: 3 } })).value, [1, 2, 'AWAIT_TIMEOUT'])
+  assert.deepEqual((await runStep(waits, { input: { count: 1, lookback: 'none' } })).value, ['AWAIT_TIMEOUT'])
   const run = await runFlow({
     first: defineStep(async (_, ctx) => {
       await ctx.emit('paid', 1)

@@ -154,6 +154,18 @@ for (const node of nodes) {
     }
   })
 
+  test(`${on}: a missing import names the line of the file that has it, without frames of the loader`, async (t) => {
+    const files = { 'package.json': '{"type":"module"}', 'a.ts': "interface A { b: string }\n\nimport { b } from './lib/gone'\nexport default () => b\n", 'b.ts': "import type { A } from './a'\nimport x from 'not-installed'\nexport default (): A => x\n", 'c.cts': "const x = require('./gone') as string\nmodule.exports = () => x\n" }
+    for (const [file, at] of [['a.ts', 'a.ts:3:19'], ['b.ts', 'b.ts:2:15'], ['c.cts', 'c.cts:1:19']]) {
+      const folder = project(t, files)
+      const runner = await start(t)
+      const { error } = await runner.load(join(folder, file))
+      assert.equal(error.data.code, 'MODULE_ERROR')
+      assert.ok(error.message.startsWith(`${join(folder, at)}: `), error.message)
+      assert.doesNotMatch(error.data.stack, /node:|runner\.mjs|typescript\.mjs/)
+    }
+  })
+
   test(`${on}: a file that kills the translator is an error of that file alone`, async (t) => {
     const folder = project(t, { 'package.json': '{"type":"module"}', 'deep.ts': `export default ${'('.repeat(2_000_000)}1`, 'good.ts': 'export default (a: number) => a' })
     const runner = await start(t)

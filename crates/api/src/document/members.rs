@@ -49,7 +49,7 @@ pub(super) fn components(schemas: &mut Map<String, Value>, stream: &str) {
         ("Backoff", "type", json!({"enum": ["fixed", "exponential"]})),
         (
             "CleanBody",
-            "state",
+            "status",
             json!({"enum": ["completed", "failed", "cancelled"]}),
         ),
         ("AddJobs", "jobs", json!({"minItems": 1})),

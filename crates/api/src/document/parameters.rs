@@ -23,6 +23,8 @@ pub(super) fn parameters(path: &str, operation: &mut Value, max_wait_ms: u64, st
     parameters.retain(|parameter| match path {
         "/api/flows/{id}/runs" => parameter["name"] != "flow",
         "/api/runs/{id}/children" => parameter["name"] != "parent",
+        // Accepted, and called `status` from here on.
+        "/api/jobs" => parameter["name"] != "state",
         _ => true,
     });
     for parameter in parameters {
@@ -53,22 +55,27 @@ fn parameter_schema(path: &str, place: &str, name: &str) -> Option<Value> {
         ("path", "correlationId") => {
             json!({"type": "string", "minLength": 1, "maxLength": 256, "pattern": LABEL})
         }
-        ("path", "name") if path.starts_with("/api/queue/") => matching(QUEUE),
+        ("path", "name") if path.starts_with("/api/queues/") => matching(QUEUE),
         ("query", "limit") => json!({"type": "integer", "minimum": 1, "maximum": 1000}),
         ("query", "order") => one_of(&["asc", "desc"]),
         ("query", "cursor") => matching(cursor(path)?),
         ("query", "from") if path == "/api/events" => matching(BEGIN),
         ("query", "from") => matching(EVENT_ID),
-        ("query", "kind") => matching(KINDS),
+        ("query", "type") if path == "/api/events" => matching(KINDS),
         ("query", "tags") => matching(TAGS),
+        ("query", "status") if path == "/api/jobs" => {
+            let either = [run_statuses(), job_states()].map(|words| list_of(&words));
+            json!({"type": "string", "anyOf": either.map(|pattern| json!({"pattern": pattern}))})
+        }
+        ("query", "status") if path.starts_with("/api/queues/") => {
+            matching(&list_of(&job_states()))
+        }
         ("query", "status") => matching(&list_of(&run_statuses())),
-        ("query", "state") => matching(&list_of(&JobState::ALL.map(JobState::as_str))),
         ("query", "since" | "until" | "before" | "after") => matching(TIME),
         ("query", "at") => {
             json!({"type": "string", "anyOf": [{"pattern": TIME}, {"pattern": EVENT_ID}]})
         }
-        ("query", "parent") => matching(ID),
-        ("query", "direction") => one_of(&["forward", "backward", "asc", "desc"]),
+        ("query", "id" | "parent") => matching(ID),
         ("query", "follow") => one_of(&["until-end", "forever"]),
         ("query", "format") => one_of(&["json", "mermaid", "text"]),
         ("query", "type") if path == "/api/triggers" => {
@@ -83,6 +90,10 @@ fn parameter_schema(path: &str, place: &str, name: &str) -> Option<Value> {
         }
         _ => return None,
     })
+}
+
+fn job_states() -> Vec<&'static str> {
+    JobState::ALL.iter().map(|state| state.as_str()).collect()
 }
 
 fn run_statuses() -> Vec<&'static str> {
@@ -101,8 +112,8 @@ fn cursor(path: &str) -> Option<&'static str> {
         "/api/stories/{correlationId}" => STORY,
         "/api/events/{type}/list" => ROW,
         _ if path.starts_with("/api/events/") || path.ends_with("/{id}/events") => EVENT_ID,
-        "/api/queue/{name}/dlq" => DEAD_LETTER,
-        "/api/queue/{name}/jobs" => QUEUE_JOB,
+        "/api/queues/{name}/dlq" => DEAD_LETTER,
+        "/api/queues/{name}/jobs" => QUEUE_JOB,
         _ if path.starts_with("/api/triggers/") => PLACE,
         _ if path.starts_with("/api/runs/") && path.ends_with("/history") => HISTORY,
         _ => ROW,

@@ -34,7 +34,7 @@ impl Told {
     /// How many of the code were not told before this one; nothing if it is not its turn either.
     fn note(&self, code: ErrorCode, now: Instant) -> Option<u64> {
         let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match told.get_mut(code) {
+        match told.get_mut(&code) {
             Some((at, since)) if now.saturating_duration_since(*at) < EVERY => {
                 *since += 1;
                 None

@@ -31,7 +31,7 @@ pub struct Event {
 #[schema(rename_all = "camelCase")]
 pub struct EventList {
     pub items: Vec<Event>,
-    /// Give it as `cursor` to read on; absent on the last page.
+    /// The `cursor` of the next page; absent on the last page.
     pub next_cursor: Option<String>,
 }
 
@@ -41,9 +41,9 @@ pub struct EventList {
 pub struct EventsOfKind {
     /// Each also has `stream`, the full name of the stream that it is from, and `cursor`.
     pub items: Vec<Event>,
-    /// Give it as `cursor` to read on; absent where nothing more is there yet.
+    /// The `cursor` of the next page; absent if there are no more events yet.
     pub next_cursor: Option<String>,
-    /// Where to go on later: give it as `from`.
+    /// The `from` of a later request.
     pub cursor: String,
 }
 
@@ -102,48 +102,49 @@ pub struct Appended {
     pub ids: Vec<EventId>,
 }
 
-/// Emitted events to which nobody reacted.
+/// Emitted events without a receiver.
 #[derive(Serialize, ToSchema)]
 pub struct Unheard {
-    /// Of all kinds, since the store was made.
+    /// Of all types, since the store was created.
     pub total: u64,
-    pub kinds: Vec<UnheardKind>,
+    pub types: Vec<UnheardKind>,
 }
 
-/// How many events of a kind nobody reacted to.
+/// How many events of a type had no receiver.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UnheardKind {
-    pub kind: String,
+    pub r#type: String,
     pub count: u64,
     pub last_at: String,
 }
 
-/// Who waits for what, in all runs together.
+/// Open awaits of all runs.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AwaitStats {
     /// Open awaits of events.
     pub events: u64,
-    /// Open doors: webhooks, people's answers.
+    /// Open callbacks: webhooks, answers of people.
     pub doors: u64,
-    /// Emitted events that only an expression, or an event trigger, can judge, and that wait for it.
+    /// Emitted events for which a `where` expression or an event trigger has yet to be evaluated.
     /// Counted up to 10,000.
     pub judging: u64,
-    /// When the first of them came. ISO 8601.
+    /// When the first of them arrived. ISO 8601.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judging_since: Option<String>,
-    /// The kinds that most wait for, up to 1,000, and those of events that are to be judged.
-    pub kinds: Vec<AwaitKind>,
+    /// The event types that most awaits wait for, up to 1,000, and those of events that wait for an
+    /// expression.
+    pub types: Vec<AwaitKind>,
 }
 
-/// How many wait for events of a kind.
+/// How many awaits wait for events of a type.
 #[derive(Serialize, ToSchema)]
 pub struct AwaitKind {
-    pub kind: String,
+    pub r#type: String,
     pub open: u64,
-    /// Those among them that have an expression (`where`).
+    /// Awaits among them that have an expression (`where`).
     pub filters: u64,
-    /// Its events that are to be judged.
+    /// Events of this type that wait for an expression to be evaluated.
     pub judging: u64,
 }

@@ -5,7 +5,7 @@ use riverrun_types::{Json, RunId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A run in FlowMonkey's shape. Times are milliseconds since 1970.
+/// A run in the format of FlowMonkey. Times are milliseconds since 1970.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Execution {
@@ -13,7 +13,7 @@ pub struct Execution {
     pub id: RunId,
     pub flow_id: String,
     pub flow_version: String,
-    /// The step that is active, or the last one that was.
+    /// The active step, or the last one.
     pub current_step_id: Option<String>,
     /// `pending`, `running`, `waiting`, `completed`, `failed` or `cancelled`. A paused run waits,
     /// with the reason `paused`.
@@ -27,7 +27,7 @@ pub struct Execution {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ExecutionError>,
     pub step_count: u64,
-    /// The attempts that have ended, where they were asked for.
+    /// The ended attempts, with `?history=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<ExecutionHistory>>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// One thing to say about a definition.
+/// An issue of a definition.
 #[derive(ToSchema)]
 pub struct Issue {
     /// A dot path into the definition.
@@ -14,12 +14,12 @@ pub struct Issue {
     pub severity: String,
 }
 
-/// What a registration did.
+/// The result of a registration.
 #[derive(ToSchema)]
 pub struct RegisteredFlow {
     pub id: String,
     pub version: String,
-    /// False where the same definition was there already.
+    /// False if the same definition was registered before.
     pub created: bool,
     /// Warnings.
     pub issues: Vec<Issue>,
@@ -31,7 +31,7 @@ pub struct Validation {
     pub issues: Vec<Issue>,
 }
 
-/// A flow as lists show it.
+/// A flow in a list.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct FlowSummary {
@@ -42,7 +42,7 @@ pub struct FlowSummary {
     pub name: Option<String>,
     pub description: Option<String>,
     pub tags: Option<Vec<String>>,
-    /// How many steps it has.
+    /// The number of its steps.
     pub steps: u64,
 }
 
@@ -59,6 +59,6 @@ pub struct FlowDetail {
     pub version: String,
     /// ISO 8601.
     pub created_at: String,
-    /// As it was registered; `/api/schemas/flow` is its schema.
+    /// The registered definition; `/api/schemas/flow` is its schema.
     pub definition: Value,
 }

@@ -20,9 +20,9 @@ pub struct Job {
     /// The status of its run, or of the visit: one that waits for its next attempt is `waiting`.
     #[schema(value_type = String)]
     pub status: RunStatus,
-    /// It was to move by itself longer than a lease ago, and nobody has taken it up.
+    /// Whether it was due longer than a lease ago and has not started.
     pub stalled: bool,
-    /// When it moves by itself.
+    /// When it continues by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub due_at: Option<String>,
     pub created_at: String,
@@ -40,7 +40,7 @@ pub struct Job {
     /// Of a visit: the process that runs it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub process: Option<String>,
-    /// Of a visit: tries so far, the first one included.
+    /// Of a visit: attempts so far, including the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,
 }

@@ -8,12 +8,12 @@ use utoipa::ToSchema;
 #[derive(ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AddJobs {
-    /// The queue's name where absent.
+    /// Default: the name of the queue.
     pub name: Option<String>,
-    /// What the handler gets.
+    /// The input of the handler.
     pub data: Option<Value>,
     pub options: Option<AddOptions>,
-    /// Several jobs, with nothing beside them.
+    /// Several jobs; no other member is allowed beside them.
     pub jobs: Option<Vec<AddJob>>,
 }
 
@@ -21,28 +21,28 @@ pub struct AddJobs {
 #[derive(ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AddJob {
-    /// The queue's name where absent.
+    /// Default: the name of the queue.
     pub name: Option<String>,
-    /// What the handler gets.
+    /// The input of the handler.
     pub data: Option<Value>,
     #[schema(required = false)]
     pub options: AddOptions,
 }
 
-/// How a job is to be run, where it differs from what its process says.
+/// Options of a job, which override those of its process.
 #[derive(ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AddOptions {
-    /// The same id again is the same job.
+    /// A second job with the same id returns the first one.
     pub job_id: Option<String>,
-    /// Higher goes first.
+    /// Higher starts first.
     #[schema(required = false)]
     pub priority: i32,
     /// Not with `runAt`.
     pub delay_ms: Option<u64>,
     /// ISO 8601 or milliseconds, ten years from now at most.
     pub run_at: Option<String>,
-    /// How often it is tried in all, the first try included. Default as its process says.
+    /// The number of attempts, including the first. Default: as the process says.
     #[schema(minimum = 1)]
     pub attempts: Option<u32>,
     pub backoff: Option<Backoff>,
@@ -50,19 +50,18 @@ pub struct AddOptions {
     /// `dlq`, `retry` or `drop`.
     pub on_fail: Option<String>,
     pub retriable_errors: Option<Vec<String>>,
-    /// One job for this key, as long as the job is known or for a time; `auto` makes the key of the
-    /// data.
+    /// One job for this key, while the job exists or for a time; `auto` derives the key from the data.
     pub idempotency_key: Option<String>,
     pub idempotency_window_ms: Option<u64>,
-    /// The same, said in one.
+    /// Key and window together.
     pub idempotency: Option<KeyWindow>,
     /// One job for this key, until it has ended or for a time.
     pub dedupe: Option<KeyWindow>,
     /// The first job of each window.
     pub throttle: Option<Throttle>,
-    /// The last job, once nobody has added another for a while.
+    /// The last job, once no other was added for a while.
     pub debounce: Option<Debounce>,
-    /// Jobs of one key take turns with other keys and share the key's concurrency.
+    /// Keys take turns, and the jobs of a key share its concurrency.
     pub key: Option<String>,
     pub tenant_id: Option<String>,
     #[schema(required = false)]
@@ -72,7 +71,7 @@ pub struct AddOptions {
     pub causation_id: Option<String>,
 }
 
-/// How long a job waits before it is tried again.
+/// The delay before another attempt.
 #[derive(ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Backoff {
@@ -81,11 +80,11 @@ pub struct Backoff {
     pub r#type: String,
     pub delay_ms: u64,
     pub max_delay_ms: Option<u64>,
-    /// A part of the delay by which it varies.
+    /// The share of the delay, 0 to 1, that is random.
     pub jitter: Option<f64>,
 }
 
-/// A key, and for how long it holds.
+/// A key and how long it is used.
 #[derive(ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct KeyWindow {
@@ -107,7 +106,7 @@ pub struct Debounce {
     pub delay_ms: u64,
 }
 
-/// What became of the jobs, in order.
+/// The added jobs, in order.
 #[derive(ToSchema)]
 pub struct AddedJobs {
     /// Each `{jobId, created}`.
@@ -126,7 +125,7 @@ pub struct QueueJob {
     pub data: Value,
     pub priority: i32,
     pub key: Option<String>,
-    /// Attempts begun.
+    /// Started attempts.
     pub attempt: u32,
     pub created_at: String,
     pub run_at: Option<String>,
@@ -147,19 +146,19 @@ pub struct QueueJobList {
     pub next_cursor: Option<String>,
 }
 
-/// A queue: how many jobs it has in each state, and how fast it is.
+/// A queue with its counts, rates and latencies.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct Queue {
     pub name: String,
     pub paused: bool,
-    /// The process that takes its jobs here.
+    /// The process that takes its jobs on this server.
     pub process: Option<String>,
-    /// By state.
+    /// By status.
     pub counts: Value,
-    /// How long the job that has waited longest has waited.
+    /// How long the oldest waiting job has waited.
     pub oldest_ms: Option<i64>,
-    /// Rates and latencies that this server has seen since it started.
+    /// Rates and latencies since this server started.
     pub stats: Value,
 }
 
@@ -176,7 +175,7 @@ pub struct Removed {
 #[derive(Serialize, ToSchema)]
 pub struct Drained {
     pub removed: u64,
-    /// So many wait still: the jobs of steps, whose runs wait for them, and what was added meanwhile.
+    /// How many jobs still wait: jobs of steps, and jobs added in the meantime.
     pub left: u64,
 }
 
@@ -184,6 +183,6 @@ pub struct Drained {
 #[schema(rename_all = "camelCase")]
 pub struct Redriven {
     pub redriven: u64,
-    /// There are more, and they follow in the background.
+    /// Whether more jobs follow in the background.
     pub goes_on: bool,
 }

@@ -8,26 +8,26 @@ use utoipa::ToSchema;
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct StartBody {
-    /// What the run's state begins with. An empty object where absent.
+    /// The input, which is the initial state of the run. Default: an empty object.
     #[schema(value_type = Option<Value>)]
     pub input: Option<Json>,
-    /// The same key for the same flow and tenant answers with the first run. The header
-    /// `Idempotency-Key` does the same.
+    /// A second request with the same key for the same flow and tenant returns the first run. The
+    /// header `Idempotency-Key` does the same.
     pub idempotency_key: Option<String>,
     pub tags: Vec<String>,
-    /// Kept with the run for its owner.
+    /// Stored with the run.
     #[schema(value_type = Option<Value>)]
     pub metadata: Option<Json>,
     pub tenant_id: Option<String>,
-    /// Begin no step for this long.
+    /// Start the first step after this delay.
     pub delay_ms: Option<u64>,
-    /// The newest version where absent.
+    /// Default: the newest version.
     pub version: Option<String>,
-    /// A fresh id where absent.
+    /// Default: a new id.
     pub run_id: Option<String>,
-    /// The story that it belongs to; its own where absent.
+    /// Default: the id of the run.
     pub correlation_id: Option<String>,
-    /// What brought it about: the id of a run, a job or an event.
+    /// Its cause: the id of a run, a job or an event.
     pub causation_id: Option<String>,
 }
 
@@ -37,13 +37,13 @@ pub struct StartBody {
 pub struct StartedRun {
     #[schema(value_type = String)]
     pub run_id: RunId,
-    /// How far it had come when it became durable.
+    /// Its status when it was stored.
     #[schema(value_type = String)]
     pub status: RunStatus,
     pub created: bool,
 }
 
-/// Why something is done, for the record.
+/// The reason of a request, which is stored.
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReasonBody {
@@ -57,14 +57,14 @@ pub struct RerunBody {
     #[serde(deserialize_with = "present")]
     #[schema(value_type = Option<Value>)]
     pub input: Option<Json>,
-    /// With the newest version of the flow instead of the run's own.
+    /// Use the newest version of the flow instead of the version of the run.
     pub latest: bool,
 }
 
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ForkBody {
-    /// The last event that both runs share; everything up to now where absent.
+    /// The id of the last event that both runs share. Default: the latest event.
     #[schema(value_type = Option<String>)]
     pub at: Option<EventId>,
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// A run as lists show it.
+/// A run in a list.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct RunSummary {
@@ -19,7 +19,7 @@ pub struct RunSummary {
     pub updated_at: String,
     pub ended_at: Option<String>,
     pub duration_ms: Option<i64>,
-    /// When it moves by itself.
+    /// When it continues by itself.
     pub wake_at: Option<String>,
     pub error: Option<Value>,
     pub idempotency_key: Option<String>,
@@ -30,9 +30,9 @@ pub struct RunSummary {
     pub parent: Option<Value>,
     /// The run it was forked or rerun from: `{runId, eventId}`.
     pub forked_from: Option<Value>,
-    /// The story that it belongs to, if that is not its own.
+    /// Its correlation id, if it is not its own id.
     pub correlation_id: Option<String>,
-    /// How many events its stream has.
+    /// The number of events of its stream.
     pub events: u64,
 }
 
@@ -45,7 +45,7 @@ pub struct Run {
     pub summary: RunSummary,
     /// Visits begun so far.
     pub step_count: u64,
-    /// The latest news of each step: `{status, visits, attempt, startedAt?, completedAt?, error?}`.
+    /// The latest visit of each step: `{status, visits, attempt, startedAt?, completedAt?, error?}`.
     pub steps: Value,
     /// `{source, reason?}`.
     pub cancellation: Option<Value>,
@@ -59,18 +59,18 @@ pub struct Run {
 #[schema(rename_all = "camelCase")]
 pub struct RunList {
     pub items: Vec<RunSummary>,
-    /// Give it as `cursor` to read on; absent on the last page.
+    /// The `cursor` of the next page; absent on the last page.
     pub next_cursor: Option<String>,
 }
 
-/// The state at a moment.
+/// The state at a point in time.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct StateAt {
     pub run_id: String,
-    /// The time of the last event that counts; absent before the first.
+    /// The time of the last included event; absent before the first.
     pub at: Option<String>,
-    /// How many events led to it.
+    /// The number of included events.
     pub events: u64,
     pub status: String,
     pub state: Value,
@@ -124,7 +124,7 @@ pub struct HistoryEntry {
     pub completed_at: String,
     pub duration_ms: i64,
     pub error: Option<Value>,
-    /// Tries of its code's operations that failed and were tried again, the latest 20:
+    /// Failed tries of operations of its code that were retried, the latest 20:
     /// `{op, name, nth?, attempt, at, nextRetryAt, error}`.
     pub retries: Option<Vec<Value>>,
 }
@@ -133,6 +133,6 @@ pub struct HistoryEntry {
 #[schema(rename_all = "camelCase")]
 pub struct HistoryList {
     pub items: Vec<HistoryEntry>,
-    /// Give it as `cursor` to read on; absent on the last page.
+    /// The `cursor` of the next page; absent on the last page.
     pub next_cursor: Option<String>,
 }

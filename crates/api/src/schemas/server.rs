@@ -5,13 +5,13 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// A kind of step that this server can run.
+/// A step type.
 #[derive(Serialize, ToSchema)]
 pub struct HandlerInfo {
-    /// The `type` that steps name it by.
+    /// The `type` of the step.
     pub r#type: String,
     pub about: String,
-    /// `none`: it depends on its input alone and touches nothing. `some`: it talks to the world.
+    /// `none`: its output depends on its input alone. `some`: it has side effects.
     pub effects: &'static str,
     /// JSON Schema of a step's `config`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,18 +36,18 @@ pub struct Ready {
     pub expressions: Expressions,
 }
 
-/// The processes that evaluate expressions, counted since the server's start.
+/// The child processes that evaluate expressions, counted since the server started.
 #[derive(Serialize, ToSchema)]
 pub struct Expressions {
-    /// Processes that are there now.
+    /// Running processes.
     pub processes: u64,
-    /// Processes that were started.
+    /// Started processes.
     pub started: u64,
-    /// Processes that were killed because an expression did not end.
+    /// Processes that were killed because an expression exceeded its time.
     pub killed: u64,
     /// Processes that ended by themselves.
     pub crashed: u64,
-    /// Evaluations that were refused because no process could take them up in time.
+    /// Evaluations that were rejected because no process was free in time.
     pub unavailable: u64,
 }
 

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// What a trigger is made of.
+/// The definition of a trigger.
 #[derive(ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewTrigger {
@@ -17,21 +17,21 @@ pub struct NewTrigger {
     /// The flow that it starts, or `id@version`.
     #[schema(example = "report")]
     pub flow: String,
-    /// The newest where absent.
+    /// Default: the newest.
     pub flow_version: Option<String>,
     /// Default true.
     pub enabled: Option<bool>,
     pub description: Option<String>,
-    /// What is peculiar to the type: see the documentation of triggers.
+    /// The settings of its type; see the documentation of triggers.
     #[schema(value_type = Object, required = false)]
     pub config: Value,
-    /// The input of its runs where nothing else gives one.
+    /// The default input of its runs.
     pub input: Option<Value>,
-    /// An expression that makes the input of what came.
+    /// An expression that computes the input from the request or event.
     pub input_map: Option<String>,
-    /// Where in the input it lands.
+    /// The place of the payload in the input: a dot path.
     pub context_key: Option<String>,
-    /// An expression that gives the run's idempotency key.
+    /// An expression that computes the idempotency key of the run.
     pub idempotency_key: Option<String>,
     pub tenant_id: Option<String>,
     #[schema(required = false)]
@@ -40,11 +40,11 @@ pub struct NewTrigger {
     pub metadata: Option<Value>,
 }
 
-/// What of a trigger changes; null takes away.
+/// Changes of a trigger; null removes a member.
 #[derive(ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ChangedTrigger {
-    /// The same as in the path: the id of a trigger never changes.
+    /// Must equal the id in the path: the id of a trigger never changes.
     #[schema(required = false)]
     pub id: String,
     /// `http`, `schedule`, `event` or `manual`.
@@ -65,7 +65,7 @@ pub struct ChangedTrigger {
     pub tags: Option<Vec<String>>,
     #[schema(value_type = Option<Object>)]
     pub metadata: Option<Value>,
-    /// The version in which the trigger is to be; in another one the change is refused.
+    /// The expected version; the change is rejected in any other version.
     pub version: Option<u64>,
 }
 
@@ -74,12 +74,12 @@ pub struct ChangedTrigger {
 pub struct Trigger {
     pub id: String,
     pub r#type: String,
-    /// Counts its changes.
+    /// Grows with each change.
     pub version: u64,
     pub flow: String,
     pub flow_version: Option<String>,
     pub enabled: bool,
-    /// `{code, message}` of why it cannot be used as it stands. It starts nothing meanwhile.
+    /// `{code, message}`: why it cannot be used. It starts no runs until it is corrected.
     pub broken: Option<Value>,
     pub description: Option<String>,
     pub config: Value,
@@ -90,11 +90,11 @@ pub struct Trigger {
     pub tenant_id: Option<String>,
     pub tags: Option<Vec<String>>,
     pub metadata: Option<Value>,
-    /// `api`, or `project` where a file keeps it.
+    /// `api`, or `project` if it comes from a file.
     pub origin: String,
     pub created_at: String,
     pub updated_at: String,
-    /// Where requests go that fire it.
+    /// The URL that fires it.
     pub path: Option<String>,
     pub next_due_at: Option<String>,
     /// The next due times.
@@ -120,7 +120,7 @@ pub struct TriggerStats {
 #[schema(rename_all = "camelCase")]
 pub struct TriggerList {
     pub items: Vec<Trigger>,
-    /// Give it as `cursor` to read on; absent on the last page.
+    /// The `cursor` of the next page; absent on the last page.
     pub next_cursor: Option<String>,
 }
 
@@ -136,26 +136,26 @@ pub struct FireBody {
     #[schema(value_type = Option<Value>)]
     pub input: Option<Json>,
     pub idempotency_key: Option<String>,
-    /// Who or what fires it, for the run's metadata. Default `manual`.
+    /// The source that is stored in the metadata of the run. Default `manual`.
     pub source: Option<String>,
 }
 
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct BackfillBody {
-    /// The first moment that counts: ISO 8601 or milliseconds.
+    /// The start of the range, inclusive: ISO 8601 or milliseconds.
     #[serde(deserialize_with = "time::moment")]
     #[schema(value_type = String, required, example = "2026-01-01T00:00:00Z")]
     pub from: Option<Millis>,
-    /// The first that does not.
+    /// The end of the range, exclusive.
     #[serde(deserialize_with = "time::moment")]
     #[schema(value_type = String, required, example = "2026-02-01T00:00:00Z")]
     pub to: Option<Millis>,
-    /// At most so many due times, the earliest first: up to 1,000, default 100.
+    /// The most due times, the earliest first: up to 1,000, default 100.
     #[schema(minimum = 1, maximum = 1000)]
     pub limit: Option<usize>,
-    /// Also due times of so long ago that a run which there was may be deleted: they may run twice.
-    /// Without it, those are refused.
+    /// Also start due times that are older than the shortest retention of ended runs. Their runs may
+    /// have been deleted, so they may run a second time.
     pub forgotten: Option<bool>,
 }
 
@@ -163,13 +163,13 @@ pub struct BackfillBody {
 #[schema(rename_all = "camelCase")]
 pub struct Backfilled {
     pub items: Vec<BackfilledTime>,
-    /// How many runs were started.
+    /// The number of started runs.
     pub created: usize,
-    /// How many could not be.
+    /// The number of runs that could not be started.
     pub failed: usize,
-    /// `{code, message}` of the first of those.
+    /// `{code, message}` of the first of these.
     pub first_error: Option<Value>,
-    /// Where to go on; absent if nothing is left.
+    /// The `from` of the next request; absent if nothing is left.
     pub next_from: Option<String>,
 }
 
@@ -177,10 +177,10 @@ pub struct Backfilled {
 #[schema(rename_all = "camelCase")]
 pub struct BackfilledTime {
     pub due_at: String,
-    /// Absent if none could be started.
+    /// Absent if the run could not be started.
     pub run_id: Option<String>,
-    /// False if there was a run for this time already.
+    /// False if a run for this time existed before.
     pub created: bool,
-    /// `{code, message}` of why there is no run.
+    /// `{code, message}`: why there is no run.
     pub error: Option<Value>,
 }

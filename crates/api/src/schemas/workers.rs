@@ -7,22 +7,22 @@ use utoipa::ToSchema;
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct ShownWorker {
-    /// Tells workers of the same name apart.
+    /// Distinguishes workers of the same name.
     pub id: u64,
     pub name: String,
     pub tags: Vec<String>,
     /// The language and version of its SDK.
     pub sdk: String,
-    /// The ids of the processes that it has.
+    /// The ids of its processes.
     pub processes: Vec<String>,
-    /// Those of them that the server has itself, and runs itself.
+    /// Processes among them that the server has too; the server runs these itself.
     pub shadowed: Option<Vec<String>>,
-    /// The flows that its processes make, as `<id>@<version>`.
+    /// The flows made of its processes, as `<id>@<version>`.
     pub flows: Option<Vec<String>>,
-    /// Why some flow is not what its processes say: `{code, message}`.
+    /// Why a flow of its processes was not registered: `{code, message}`.
     #[schema(value_type = Option<Vec<Object>>)]
     pub faults: Option<Vec<Value>>,
-    /// How many invocations it takes at once.
+    /// The most concurrent invocations.
     pub window: u32,
     pub running: u64,
     /// When it connected last.

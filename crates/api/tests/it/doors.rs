@@ -188,7 +188,7 @@ async fn a_signed_door_takes_only_what_is_signed() {
     server
         .post(&path, json!({}))
         .await
-        .refused(401, "BAD_SIGNATURE");
+        .refused(401, "SIGNATURE_INVALID");
     let send = async |signature: &str| {
         let request = Request::post(&path)
             .header("content-type", "application/json")
@@ -197,7 +197,7 @@ async fn a_signed_door_takes_only_what_is_signed() {
             .send(request.body(Body::from(r#"{"n":1}"#)).unwrap())
             .await
     };
-    send("00ff").await.refused(401, "BAD_SIGNATURE");
+    send("00ff").await.refused(401, "SIGNATURE_INVALID");
     // printf '{"n":1}' | openssl dgst -sha256 -hmac s3cret-s3cret
     send("sha256=8c6a0e42575cf2aaa7a8cec519af6e8afaa19171731eb65e881a6da207d468c3")
         .await

@@ -94,7 +94,7 @@ async fn streams_kinds_and_queues_share_a_socket() {
     for kind in ["flow.started", "step.started", "step.await.time"] {
         assert_eq!(event(&mut socket, "run").await["event"]["type"], kind);
     }
-    subscribe(&mut socket, "ends", json!({"kinds": ["flow.cancelled"]})).await;
+    subscribe(&mut socket, "ends", json!({"types": ["flow.cancelled"]})).await;
     let job = add(&server, json!({"data": "talk"})).await;
     crate::queues::ended(&server, &job).await;
     let began = subscribe(

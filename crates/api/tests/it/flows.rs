@@ -119,6 +119,28 @@ async fn every_issue_is_told_and_nothing_registered() {
 }
 
 #[tokio::test]
+async fn a_retry_policy_leaves_in_one_form() {
+    let server = Server::new().await;
+    let mut flow = json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": {
+        "a": {"type": "note"}}});
+    flow["steps"]["a"]["retryPolicy"] =
+        json!({"attempts": 2, "backoff": {"type": "fixed", "delayMs": 7}});
+    server.post("/api/flows", flow.clone()).await.expect(201);
+    let read = server.get("/api/flows/f").await.expect(200);
+    let shown = read.to_string();
+    assert!(!shown.contains("retryPolicy"), "{shown}");
+    let retry =
+        json!({"maxAttempts": 2, "backoffMs": 7, "backoffMultiplier": 1, "maxBackoffMs": 7});
+    assert!(shown.contains(&retry.to_string()), "{shown}");
+    // Both forms are the same definition.
+    server.post("/api/flows", flow.clone()).await.expect(200);
+    let step = flow["steps"]["a"].as_object_mut().unwrap();
+    step.shift_remove("retryPolicy");
+    step.insert("retry".to_owned(), retry);
+    server.post("/api/flows", flow).await.expect(200);
+}
+
+#[tokio::test]
 async fn versions_are_read_newest_first() {
     let server = Server::new().await;
     for version in ["1.2.0", "1.10.0", "1.9.0"] {

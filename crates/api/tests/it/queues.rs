@@ -320,16 +320,34 @@ async fn jobs_are_found_by_tag_name_and_key_in_one_queue_or_all() {
         ("/api/queue/mail/jobs?tag=red", "a,b"),
         ("/api/queue/mail/jobs?tag=red&name=y", "b"),
         ("/api/queue/mail/jobs?key=acme", "c"),
+        ("/api/queues/mail/jobs?tag=red&status=waiting", "a,b"),
         ("/api/jobs?queue=mail&state=waiting&name=y", "b,c"),
+        ("/api/jobs?queue=mail&status=waiting&name=y", "b,c"),
         ("/api/jobs?queue=mail&state=completed", ""),
         ("/api/jobs?tag=red&limit=1", "a,b,d"),
         ("/api/jobs?state=waiting&limit=2", "a,b,c,d"),
+        ("/api/jobs?queue=*&status=waiting&limit=2", "a,b,c,d"),
+        ("/api/jobs?status=delayed", ""),
+        // Without a queue, a status that runs have is theirs.
+        ("/api/jobs?status=waiting", ""),
         ("/api/jobs?limit=3", "a,b,c,d"),
     ] {
         assert_eq!(ids(path).await, expected, "{path}");
     }
-    let mixed = server.get("/api/jobs?queue=mail&flow=f").await;
-    mixed.refused(422, "UNPROCESSABLE");
+    for mixed in [
+        "queue=mail&flow=f",
+        "queue=mail&status=running",
+        "flow=f&status=delayed",
+        "status=running,delayed",
+        "state=waiting&status=waiting",
+    ] {
+        let mixed = server.get(&format!("/api/jobs?{mixed}")).await;
+        mixed.refused(422, "UNPROCESSABLE");
+    }
+    server
+        .get("/api/jobs?status=nowhere")
+        .await
+        .refused(400, "BAD_QUERY");
     let bad = server.get("/api/jobs?state=waiting&cursor=x").await;
     bad.refused(400, "BAD_CURSOR");
 }

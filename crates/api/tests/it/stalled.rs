@@ -185,5 +185,5 @@ async fn pages_that_nobody_reads_are_bounded_together() {
     }
     let held = resident_bytes().saturating_sub(before);
     // Without a bound they hold 1.6 MB each.
-    assert!(held < 160 << 20, "{} MiB are held", held >> 20);
+    assert!(held < 64 << 20, "{} MiB are held", held >> 20);
 }

@@ -164,11 +164,11 @@ async fn events_that_nobody_takes_are_kept_and_counted() {
     }
     let counted = server.get("/api/events/unheard").await.expect(200);
     assert_eq!(counted["total"], 3);
-    let mut kinds: Vec<String> = counted["kinds"]
+    let mut kinds: Vec<String> = counted["types"]
         .as_array()
         .unwrap()
         .iter()
-        .map(|kind| format!("{} {}", text(&kind["kind"]), kind["count"]))
+        .map(|kind| format!("{} {}", text(&kind["type"]), kind["count"]))
         .collect();
     kinds.sort();
     assert_eq!(kinds, ["unheard.a 2", "unheard.b 1"]);

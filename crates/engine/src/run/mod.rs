@@ -2,20 +2,21 @@
 
 mod apply;
 mod branches;
+mod consumed;
 mod found;
 mod next;
 mod visit;
 mod visits;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashSet},
     sync::Arc,
 };
 
 use indexmap::IndexMap;
 use riverrun_types::{
     Draft, EventType, Json, Millis, Name, RunId, RunStatus, State, StepRef, VisitStatus,
-    event::{EventContext, reference},
+    event::{EventContext, before_ms, reference, reference_ms},
     time::NEVER,
 };
 use serde::{Deserialize, Serialize};
@@ -107,7 +108,8 @@ pub struct RunState {
     /// The id of that event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latest_id: Option<Name>,
-    /// References of the events that awaits were given, by their kinds.
+    /// References of the events that awaits were given, by their kinds; the earlier ones of many as
+    /// a time ([`consumed`]).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub consumed: BTreeMap<Name, Vec<Json>>,
     /// The event that wrote the state last, by its number in the stream.
@@ -356,18 +358,21 @@ impl RunState {
     /// The events of a kind that an await of a visit passes over: those that awaits of the run were
     /// given, and the one that entered the visit. `own` is what the events of the run have in common.
     pub fn consumed(&self, visit: &VisitKey, kind: &str, own: &EventContext) -> Vec<Json> {
-        let given = self.consumed.get(kind).into_iter().flatten();
-        let mut consumed: Vec<Json> = given.cloned().collect();
+        let mut consumed = consumed::of(&self.consumed, kind);
         let Some(visit) = self.visit(visit) else {
             return consumed;
         };
         // Of runs that began before the run itself kept them.
-        for event in visit.given(kind) {
-            let reference = reference(&event);
-            if !consumed.contains(&reference) {
-                consumed.push(reference);
-            }
-        }
+        let known: HashSet<&str> = consumed.iter().map(Json::as_str).collect();
+        let passed_ms = consumed.iter().filter_map(before_ms).max();
+        let answers = visit.given(kind);
+        let answers = answers.iter().map(reference).filter(|answer| {
+            let times = reference_ms(answer).zip(passed_ms);
+            let is_passed = times.is_some_and(|(ms, passed_ms)| ms < passed_ms);
+            !is_passed && !known.contains(answer.as_str())
+        });
+        let answers: Vec<Json> = answers.collect();
+        consumed.extend(answers);
         if let Some(id) = &visit.entered_by {
             let EventContext {
                 run_id, flow_name, ..

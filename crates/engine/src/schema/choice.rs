@@ -3,6 +3,12 @@
 //!
 //! The validator evaluates only the branch that is meant then, if there are three or more. This
 //! mirrors when it does so, and never says so where it does not.
+//!
+//! A plain upper bound would count every branch. Where branches lead to one another, as in the schema
+//! of a syntax tree, that is the number of branches to the power of the value's depth, and the bound
+//! would refuse small values that the validator evaluates in a moment. If a later validator looks at
+//! more than this says, evaluations take longer than they are counted; they still run beside the
+//! threads that serve requests, four at once at most.
 
 use std::collections::{HashMap, HashSet};
 

@@ -12,7 +12,10 @@ mod tests;
 
 use std::sync::OnceLock;
 
-use riverrun_types::{Millis, Path};
+use riverrun_types::{
+    Millis, Path, RunId,
+    flow::{canonical_definition, has_retry_policy},
+};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -138,15 +141,18 @@ pub fn validate_within(
     catalog: &dyn Catalog,
     bounds: &Bounds<'_>,
 ) -> Vec<Issue> {
+    let steps = definition.get("steps").and_then(Value::as_object);
+    if steps.is_some_and(|steps| steps.len() > bounds.max_steps) {
+        return vec![too_many_steps(bounds.max_steps)];
+    }
+    let canonical = has_retry_policy(definition).then(|| canonical_definition(definition.clone()));
+    let definition = canonical.as_ref().unwrap_or(definition);
+    let steps = definition.get("steps").and_then(Value::as_object);
     let mut check = Check {
         issues: Issues::default(),
         catalog,
         flow: definition["id"].as_str().unwrap_or_default(),
     };
-    let steps = definition.get("steps").and_then(Value::as_object);
-    if steps.is_some_and(|steps| steps.len() > bounds.max_steps) {
-        return vec![too_many_steps(bounds.max_steps)];
-    }
     check.structure(definition);
     if let Some(steps) = steps {
         check.initial(definition, steps);
@@ -212,6 +218,10 @@ impl Check<'_> {
     }
 
     fn flow(&mut self, definition: &Value) {
+        if self.flow == RunId::LATEST {
+            let message = "\"latest\" is reserved for the newest run or job: choose another id";
+            self.error("id", "reserved", message);
+        }
         for field in ["inputSchema", "stateSchema"] {
             if let Some(Err(error)) = definition.get(field).map(Schema::compile) {
                 self.error(field, error.rule(), error.to_string());

@@ -84,6 +84,10 @@ impl Check<'_> {
         let Some(retry) = step.get("retry") else {
             return;
         };
+        if step.get("retryPolicy").is_some() {
+            let message = "is another form of retry: give one of them";
+            self.error(format!("{at}.retryPolicy"), "retry", message);
+        }
         let is_once = retry.get("maxAttempts").and_then(Value::as_u64) == Some(1);
         let waits = ["backoffMs", "backoffMultiplier", "maxBackoffMs", "retryOn"];
         if is_once && waits.iter().any(|field| retry.get(field).is_some()) {

@@ -169,6 +169,40 @@ fn a_type_may_name_a_process() {
 }
 
 #[test]
+fn a_step_may_have_the_retry_policy_of_a_process() {
+    let flow = |retry: Value| {
+        let mut step = json!({"type": "set", "config": {"value": 1}, "outputKey": "x"});
+        step.as_object_mut()
+            .unwrap()
+            .extend(retry.as_object().cloned().unwrap());
+        json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": {"a": step}})
+    };
+    let policy = json!({"attempts": 3, "backoff": {"delayMs": 5}, "retriableErrors": ["E"]});
+    check(flow(json!({ "retryPolicy": policy })), &[]);
+    check(
+        flow(json!({"retryPolicy": {"attempts": 0}})),
+        &[("steps.a.retry.maxAttempts", "minimum")],
+    );
+    check(
+        flow(json!({"retryPolicy": {"attempts": "many"}})),
+        &[("steps.a.retryPolicy.attempts", "type")],
+    );
+    check(
+        flow(json!({"retry": {"maxAttempts": 2}, "retryPolicy": {"attempts": 2}})),
+        &[("steps.a.retryPolicy", "retry")],
+    );
+}
+
+#[test]
+fn a_flow_is_not_called_latest() {
+    check(
+        json!({"id": "latest", "version": "1.0.0", "initialStepId": "a", "steps": {
+            "a": {"type": "set", "config": {"value": 1}, "outputKey": "x"}}}),
+        &[("id", "reserved")],
+    );
+}
+
+#[test]
 fn every_issue_is_found_at_once() {
     check(
         json!({"id": "bad id", "version": "1", "initialStepId": "nowhere", "extra": 1, "result": "a..b", "steps": {

@@ -356,7 +356,7 @@ fn code_that_waits_runs_again_with_the_answers() {
           = memo charge {"id":5}
           = await paid {"ok":true}
           = await time
-          = await d1 {"code":"AWAIT_TIMEOUT","message":"the trigger did not come in time","retryable":false}
+          = await d1 {"code":"AWAIT_TIMEOUT","message":"the trigger did not come in time","retriable":false}
         ok a 1
           step.completed a/2 1
           flow.completed 1

@@ -69,11 +69,11 @@ fn failure() -> impl Strategy<Value = Failure> {
         any::<Option<u64>>(),
     )
         .prop_map(
-            |(code, name, message, stack, step_id, details, retryable, retry_after_ms)| {
+            |(code, name, message, stack, step_id, details, retriable, retry_after_ms)| {
                 let failure = Failure {
                     step_id,
                     details,
-                    retryable,
+                    retriable,
                     retry_after_ms,
                     ..Failure::new(code, message)
                 };
@@ -218,7 +218,7 @@ pub fn fact() -> impl Strategy<Value = Fact> {
             |(at, [code, message], details)| Fact::StepParked {
                 at,
                 parked: Parked {
-                    code,
+                    code: code.into(),
                     message,
                     details,
                 },

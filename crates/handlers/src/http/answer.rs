@@ -96,7 +96,7 @@ impl Answer {
         Ok(Outcome::success(Json::of(&output)))
     }
 
-    pub fn failure(&self, retryable: bool, now_ms: Millis) -> Failure {
+    pub fn failure(&self, retriable: bool, now_ms: Millis) -> Failure {
         // What is written down of a failure is read by many: no session of anybody's.
         let mut headers = self.header_values();
         headers.remove(SET_COOKIE.as_str());
@@ -111,8 +111,8 @@ impl Answer {
         let message = format!("{} {reason}", self.status.as_u16());
         let mut failure =
             Failure::new(ErrorCode::HttpError, message.trim_end()).details(Json::of(&output));
-        failure.retryable = Some(retryable);
-        failure.retry_after_ms = self.retry_after_ms(now_ms).filter(|_| retryable);
+        failure.retriable = Some(retriable);
+        failure.retry_after_ms = self.retry_after_ms(now_ms).filter(|_| retriable);
         failure
     }
 

@@ -172,7 +172,7 @@ pub(super) fn broken(error: &reqwest::Error, origin: &str) -> Failure {
     };
     let mut failure = Failure::new(ErrorCode::HttpError, format!("{what} {origin}: {why}"))
         .details(json!({"origin": origin}));
-    failure.retryable = Some(true);
+    failure.retriable = Some(true);
     failure
 }
 

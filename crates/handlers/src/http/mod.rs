@@ -17,8 +17,8 @@ use riverrun_types::ErrorCode;
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use riverrun_contract::{Action, Call, Effects, Handler};
 use riverrun_engine::{Failure, Outcome, SchemaIssue};
-use riverrun_runtime::{Action, Call, Effects, Handler};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -54,7 +54,7 @@ impl Http {
 
 const DEFAULT_TIMEOUT_MS: u64 = 30_000;
 const DEFAULT_RESPONSE_BYTES: usize = 1 << 20;
-const DEFAULT_RETRYABLE: [u16; 7] = [408, 425, 429, 500, 502, 503, 504];
+const DEFAULT_RETRIABLE: [u16; 7] = [408, 425, 429, 500, 502, 503, 504];
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -63,7 +63,8 @@ struct Config {
     request: RequestConfig,
     timeout_ms: Option<u64>,
     follow_redirects: Option<bool>,
-    retryable_status: Option<Vec<Value>>,
+    #[serde(alias = "retryableStatus")]
+    retriable_status: Option<Vec<Value>>,
     expect_status: Option<Vec<Value>>,
     max_response_bytes: Option<usize>,
 }
@@ -141,11 +142,17 @@ impl Handler for Http {
                     "items": statuses,
                     "default": ["2xx"]
                 },
-                "retryableStatus": {
-                    "description": "The statuses that the step's retry policy may try again, each a number or a class such as 5xx. Retry-After is honoured up to a day.",
+                "retriableStatus": {
+                    "description": "The statuses that the step's retry policy may retry, each a number or a class such as 5xx. Retry-After is respected up to a day.",
                     "type": "array",
                     "items": statuses,
-                    "default": DEFAULT_RETRYABLE
+                    "default": DEFAULT_RETRIABLE
+                },
+                "retryableStatus": {
+                    "description": "The older name of retriableStatus.",
+                    "deprecated": true,
+                    "type": "array",
+                    "items": statuses
                 },
                 "maxResponseBytes": {
                     "description": "A longer response fails with RESPONSE_TOO_LARGE. Mind the flow's maxValueBytes too.",
@@ -165,7 +172,7 @@ impl Handler for Http {
                     "body": {"id": "${order.id}", "note": "for ${customer.name}"},
                     "timeoutMs": 5000,
                     "expectStatus": [201, 409],
-                    "retryableStatus": ["5xx", 429]
+                    "retriableStatus": ["5xx", 429]
                 }
             ]
         })
@@ -187,9 +194,9 @@ impl Handler for Http {
             Some(statuses) => Statuses::read(statuses),
             None => Statuses::success(),
         };
-        let retryable = match &config.retryable_status {
+        let retriable = match &config.retriable_status {
             Some(statuses) => Statuses::read(statuses),
-            None => Statuses::of(&DEFAULT_RETRYABLE),
+            None => Statuses::of(&DEFAULT_RETRIABLE),
         };
         let build = || {
             Some(HttpAction {
@@ -199,7 +206,7 @@ impl Handler for Http {
                 follow: config.follow_redirects.unwrap_or(true),
                 limit: config.max_response_bytes.unwrap_or(DEFAULT_RESPONSE_BYTES),
                 expected,
-                retryable,
+                retriable,
             })
         };
         issues.finish(build())
@@ -213,7 +220,7 @@ struct HttpAction {
     follow: bool,
     limit: usize,
     expected: Statuses,
-    retryable: Statuses,
+    retriable: Statuses,
 }
 
 impl HttpAction {
@@ -226,7 +233,7 @@ impl HttpAction {
             return answer.success();
         }
         let now_ms = call.now_ms;
-        Err(answer.failure(self.retryable.contains(answer.status), now_ms))
+        Err(answer.failure(self.retriable.contains(answer.status), now_ms))
     }
 }
 

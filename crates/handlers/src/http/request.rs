@@ -5,8 +5,8 @@ use reqwest::{
     Method,
     header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
 };
+use riverrun_contract::Call;
 use riverrun_engine::{Failure, Template, View};
-use riverrun_runtime::Call;
 use riverrun_types::{ErrorCode, json::push_text};
 use serde::Deserialize;
 use serde_json::{Map, Value};

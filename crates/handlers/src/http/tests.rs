@@ -10,8 +10,8 @@ use axum::{
     response::{IntoResponse, Redirect, Response},
     routing::{any, get},
 };
+use riverrun_contract::Handler;
 use riverrun_engine::Outcome;
-use riverrun_runtime::Handler;
 use riverrun_types::Json;
 use serde_json::{Value, json};
 
@@ -159,10 +159,10 @@ async fn failure(handler: &Http, config: Value) -> Failure {
     }
 }
 
-async fn check_failure(config: Value, code: &str, retryable: Option<bool>) {
+async fn check_failure(config: Value, code: &str, retriable: Option<bool>) {
     let failure = failure(&local(), config.clone()).await;
-    let found = (failure.code.as_str(), failure.retryable);
-    assert_eq!(found, (code, retryable), "{config}: {failure:?}");
+    let found = (failure.code.as_str(), failure.retriable);
+    assert_eq!(found, (code, retriable), "{config}: {failure:?}");
 }
 
 #[tokio::test]
@@ -311,7 +311,7 @@ async fn statuses() {
         ("HTTP_ERROR", "404 Not Found")
     );
     assert_eq!(
-        (not_found.retryable, not_found.retry_after_ms),
+        (not_found.retriable, not_found.retry_after_ms),
         (Some(false), None)
     );
     let details = not_found.details.unwrap().value();
@@ -321,7 +321,7 @@ async fn statuses() {
     );
     assert_eq!(details["headers"]["content-type"], "application/json");
     assert_eq!(details["headers"].get("set-cookie"), None);
-    for (status, retryable) in [
+    for (status, retriable) in [
         (400, false),
         (401, false),
         (408, true),
@@ -335,9 +335,9 @@ async fn statuses() {
         (504, true),
     ] {
         let config = json!({"url": server.url(&format!("/status/{status}"))});
-        check_failure(config, "HTTP_ERROR", Some(retryable)).await;
+        check_failure(config, "HTTP_ERROR", Some(retriable)).await;
     }
-    let config = json!({"url": server.url("/status/500"), "retryableStatus": [418, "4xx"]});
+    let config = json!({"url": server.url("/status/500"), "retriableStatus": [418, "4xx"]});
     check_failure(config, "HTTP_ERROR", Some(false)).await;
     let config = json!({"url": server.url("/status/404"), "retryableStatus": [418, "4xx"]});
     check_failure(config, "HTTP_ERROR", Some(true)).await;
@@ -508,7 +508,7 @@ async fn nothing_but_public_addresses() {
                 panic!("{url}: {outcome:?}");
             };
             assert_eq!(
-                (failure.code.as_str(), failure.retryable),
+                (failure.code.as_str(), failure.retriable),
                 ("HTTP_FORBIDDEN", Some(false)),
                 "{url}: {failure:?}"
             );
@@ -537,7 +537,7 @@ async fn redirects_are_judged_too() {
         let config = json!({"url": server.url(&format!("/to?302={target}"))});
         let failure = failure(&handler, config).await;
         assert_eq!(
-            (failure.code.as_str(), failure.retryable),
+            (failure.code.as_str(), failure.retriable),
             ("HTTP_FORBIDDEN", Some(false)),
             "{target}: {failure:?}"
         );
@@ -579,7 +579,7 @@ async fn what_cannot_be_reached_may_be_tried_again() {
     let url = format!("http://{gone}/?key=s3cret");
     let failure = failure(&local(), json!({"url": url})).await;
     assert_eq!(
-        (failure.code.as_str(), failure.retryable),
+        (failure.code.as_str(), failure.retriable),
         ("HTTP_ERROR", Some(true))
     );
     assert!(
@@ -598,7 +598,7 @@ async fn what_a_value_breaks_is_an_input_error() {
             panic!("{config}");
         };
         assert_eq!(
-            (failure.code.as_str(), failure.retryable),
+            (failure.code.as_str(), failure.retriable),
             ("INPUT_ERROR", Some(false))
         );
     };

@@ -5,14 +5,13 @@ mod preset;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use riverrun_contract::{Action, Call, Effects, Handler, KnownNames};
 use riverrun_engine::{Failure, Outcome, SchemaIssue, meant};
-use riverrun_runtime::{Action, Call, Effects, Handler, KnownNames};
 use riverrun_types::{ErrorCode, Json};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    code,
     config::{self, Issues},
     script::{self, Script},
 };
@@ -197,7 +196,7 @@ mod tests {
             json!({"output": 8}),
         )
         .await;
-        let failed = json!({"failed": "TRANSFORM_ERROR", "retryable": false});
+        let failed = json!({"failed": "TRANSFORM_ERROR", "retriable": false});
         check("input.a.b", json!({}), failed.clone()).await;
         check("json.parse", json!("{"), failed).await;
     }

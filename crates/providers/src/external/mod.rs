@@ -24,8 +24,8 @@ mod words;
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use async_trait::async_trait;
+use riverrun_contract::{Invocation, Provider};
 use riverrun_protocol::{Limits, Reply, WorkError};
-use riverrun_runtime::{Invocation, Provider};
 
 use crate::Environment;
 

@@ -4,8 +4,8 @@ use riverrun_types::{Code, ErrorCode};
 use std::{ffi::OsString, process::ExitStatus, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
+use riverrun_contract::{Host, Invocation};
 use riverrun_protocol::{CancelReason, Frame, LogLevel, Reply, WorkError};
-use riverrun_runtime::{Host, Invocation};
 use tokio::{io::AsyncWriteExt, process::Child};
 use tokio_util::sync::CancellationToken;
 

@@ -3,8 +3,8 @@
 use std::{collections::HashMap, time::Duration};
 
 use parking_lot::Mutex;
+use riverrun_contract::{Cancellation, Host, Invocation};
 use riverrun_protocol::{Frame, Lines, LogLevel, Reply, RpcError, WorkError};
-use riverrun_runtime::{Cancellation, Host, Invocation};
 use riverrun_types::Json;
 use serde::Deserialize;
 use tokio::{io::AsyncReadExt, net::unix::pipe};

@@ -21,8 +21,8 @@ use std::{
 };
 
 use parking_lot::Mutex;
+use riverrun_contract::Host;
 use riverrun_protocol::{Cancel, CancelReason, Limits, Message, WorkError};
-use riverrun_runtime::Host;
 use riverrun_types::Json;
 use serde::Serialize;
 use tokio::sync::Notify;

@@ -3,8 +3,8 @@
 use riverrun_types::ErrorCode;
 use std::{collections::HashMap, sync::Arc, time::Instant};
 
+use riverrun_contract::Host;
 use riverrun_protocol::WorkError;
-use riverrun_runtime::Host;
 use tokio::sync::oneshot;
 
 use super::{Answer, Link};

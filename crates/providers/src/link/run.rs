@@ -3,8 +3,8 @@
 use riverrun_types::ErrorCode;
 use std::time::Duration;
 
+use riverrun_contract::Invocation;
 use riverrun_protocol::{CancelReason, Reply, WorkError};
-use riverrun_runtime::Invocation;
 use serde::Serialize;
 
 use super::{Answer, Opened, Refused};
@@ -15,8 +15,18 @@ pub(crate) trait Stubborn: Clone + Send + 'static {
     /// How long it may take to stop.
     fn grace(&self) -> Duration;
 
-    /// Nobody waits for the handler any more. Returns when its attempt may be called over.
-    fn give_up(self, opened: Opened) -> impl Future<Output = ()> + Send;
+    /// Nobody waits for the handler any more. Returns when its attempt may be called over, with an
+    /// error if the program that runs the handler was lost, so that the handler is not to blame.
+    fn give_up(self, opened: Opened) -> impl Future<Output = Option<WorkError>> + Send;
+}
+
+/// How an invocation ended that was told to stop.
+enum Stopped {
+    Answered(Answer),
+    /// The program that runs the handler did not answer either.
+    Lost(WorkError),
+    /// The handler was given up on.
+    Forced,
 }
 
 /// An invocation that was given away. If it is dropped before its end, it is stopped.
@@ -65,13 +75,19 @@ impl<'a, S: Stubborn> Run<'a, S> {
         };
         // In a task of its own, so that it is done even if nobody waits for this.
         let stopped = tokio::spawn(stop(opened, reason, self.stubborn.clone())).await;
-        match stopped.unwrap_or(None) {
+        match stopped.unwrap_or(Stopped::Forced) {
+            // The handler was not slow: the program that ran it was lost.
+            Stopped::Lost(error) | Stopped::Answered(Err(error))
+                if reason == CancelReason::Timeout && failure::is_loss(&error) =>
+            {
+                Err(error)
+            }
             // What was too slow has failed, whatever it still brings.
-            Some(_) if reason == CancelReason::Timeout => {
+            Stopped::Answered(_) if reason == CancelReason::Timeout => {
                 Err(failure::timeout(timeout_ms.unwrap_or_default()))
             }
-            Some(answer) => settle(answer, link.limits.result_bytes),
-            None => {
+            Stopped::Answered(answer) => settle(answer, link.limits.result_bytes),
+            Stopped::Lost(_) | Stopped::Forced => {
                 let grace_ms = u64::try_from(self.stubborn.grace().as_millis());
                 let grace_ms = grace_ms.unwrap_or(u64::MAX);
                 Err(failure::stopped(reason, timeout_ms, grace_ms))
@@ -95,14 +111,16 @@ impl<S: Stubborn> Drop for Run<'_, S> {
     }
 }
 
-/// Tells the handler to stop; `None` if it did not obey and was given up on.
-async fn stop(mut opened: Opened, reason: CancelReason, stubborn: impl Stubborn) -> Option<Answer> {
+/// Tells the handler to stop, and gives it up if it does not obey.
+async fn stop(mut opened: Opened, reason: CancelReason, stubborn: impl Stubborn) -> Stopped {
     opened.link.cancel(opened.id, reason);
     if let Ok(answer) = tokio::time::timeout(stubborn.grace(), opened.answer()).await {
-        return Some(answer);
+        return Stopped::Answered(answer);
     }
-    stubborn.give_up(opened).await;
-    None
+    match stubborn.give_up(opened).await {
+        Some(error) => Stopped::Lost(error),
+        None => Stopped::Forced,
+    }
 }
 
 fn settle(answer: Answer, result_bytes: usize) -> Result<Reply, WorkError> {

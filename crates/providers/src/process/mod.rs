@@ -7,6 +7,7 @@ mod lines;
 mod output;
 mod rss;
 mod spawn;
+mod stopped;
 mod timer;
 
 pub use environment::Environment;
@@ -15,4 +16,5 @@ pub(crate) use guard::Leash;
 pub(crate) use output::{Held, LINE_BYTES, LINES_PER_SECOND, Line, Output, Printed, Tail};
 pub(crate) use rss::{group_rss_bytes, rss_bytes};
 pub(crate) use spawn::{SOCKET_FD, Spawned, find_program, spawn};
+pub(crate) use stopped::is_stopped;
 pub(crate) use timer::timer;

@@ -4,12 +4,12 @@ use riverrun_types::ErrorCode;
 use std::{sync::Arc, time::Duration};
 
 use futures::{Sink, SinkExt, Stream};
+use riverrun_contract::Home;
 use riverrun_protocol::{CancelReason, Initialised, Lines, Message, Welcome, WorkError};
 
 use super::{
     connection::{Over, converse},
     hello::hello,
-    home::Home,
     member::{Member, gone},
     offer::offered,
     workers::{List, Workers},

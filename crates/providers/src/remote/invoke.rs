@@ -3,14 +3,17 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use riverrun_contract::{Holder, Invocation, Places, Provider, Taken};
 use riverrun_protocol::{Reply, Running, WorkError};
-use riverrun_runtime::{Holder, Invocation, Places, Provider, Taken};
 
 use super::{
     member::Credit,
     workers::{List, no_worker},
 };
-use crate::link::{Opened, Run, Stubborn};
+use crate::{
+    failure,
+    link::{Opened, Run, Stubborn},
+};
 
 pub(super) struct RemoteProvider {
     pub list: Arc<List>,
@@ -99,16 +102,19 @@ impl Stubborn for Held {
     /// Nobody can force a program on another machine. What its handler still asks for is refused,
     /// and it has one credit less until it answers after all. A worker that says nothing at all is
     /// not given the next attempt.
-    async fn give_up(self, mut opened: Opened) {
+    async fn give_up(self, mut opened: Opened) -> Option<WorkError> {
         opened.detach();
         let member = &self.credit.member;
-        if !member.link.answers(self.probe).await {
+        let is_silent = !member.link.answers(self.probe).await;
+        let lost = is_silent.then(|| {
             tracing::warn!(worker = member.name, "a worker answers nothing any more");
             member.lose();
-        }
+            failure::lost(format!("worker {} does not answer", member.name))
+        });
         tokio::spawn(async move {
             let _ = opened.answer().await;
             drop(self);
         });
+        lost
     }
 }

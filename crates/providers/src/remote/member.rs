@@ -4,13 +4,13 @@ use riverrun_types::ErrorCode;
 use std::{collections::HashMap, sync::Arc, time::SystemTime};
 
 use parking_lot::Mutex;
+use riverrun_contract::{Brought, MadeFlows};
 use riverrun_protocol::{
     Initialised, LoadedProcess, MadeFlow, NotLoaded, Running, Welcome, WorkError,
 };
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::home::{Brought, MadeFlows};
 use crate::link::Link;
 
 pub(super) struct Member {

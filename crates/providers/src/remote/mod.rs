@@ -18,13 +18,11 @@
 mod attend;
 mod connection;
 mod hello;
-mod home;
 mod invoke;
 mod member;
 mod offer;
 mod options;
 mod workers;
 
-pub use home::{Brought, Home, MadeFlows};
 pub use options::WorkersOptions;
 pub use workers::{WorkerState, WorkerStatus, Workers};

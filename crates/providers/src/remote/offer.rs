@@ -1,7 +1,7 @@
 //! The processes that a worker brings along, made ones that the runtime can take in.
 
+use riverrun_contract::{Process, ProcessConfig, Source};
 use riverrun_protocol::{Initialised, NotLoaded, WorkError};
-use riverrun_runtime::{Process, ProcessConfig, Source};
 use riverrun_types::{ErrorCode, id::has_dot_segment};
 use serde_json::json;
 
@@ -63,7 +63,7 @@ pub(super) fn offered(workers: &Workers, said: &Initialised) -> Result<Vec<Proce
             return bad(format!("a process has no id of 1 to {MAX_LETTERS} letters"));
         };
         if has_dot_segment(id) {
-            let message = format!("the id {id:?} of a process would mean another place in a path");
+            let message = format!("the id {id:?} of a process has a part that is . or ..");
             return Err(WorkError::new(ErrorCode::ProcessInvalid, message).permanent());
         }
         let name = id.rsplit('/').next().unwrap_or(id);

@@ -10,7 +10,8 @@ pub struct WorkersOptions {
     pub limits: Limits,
     /// How long a worker may take to answer `initialise`. Default 10 s.
     pub start: Duration,
-    /// How long a handler that was told to stop may take. Default 5 s.
+    /// How long a handler that was told to stop may take. Default 10 s: longer than a worker needs
+    /// to end a runner of its own by force, so that the worker can say what became of it.
     pub cancel_grace: Duration,
     /// How long a worker whose connection broke may take to come back; then what it ran is lost.
     /// Default 5 s.
@@ -27,7 +28,7 @@ impl Default for WorkersOptions {
         Self {
             limits: Limits::default(),
             start: Duration::from_secs(10),
-            cancel_grace: Duration::from_secs(5),
+            cancel_grace: Duration::from_secs(10),
             reconnect: Duration::from_secs(5),
             silent: Duration::from_secs(30),
             probe: Duration::from_secs(2),

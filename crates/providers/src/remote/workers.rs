@@ -10,17 +10,16 @@ use std::{
 };
 
 use parking_lot::Mutex;
+use riverrun_contract::{Away, Cancellation, Holder, MadeFlows, Provider};
 use riverrun_protocol::{
     CancelReason, Drained, Fault, Initialised, Limits, LoadedProcess, MadeFlow, WorkError,
 };
-use riverrun_runtime::{Away, Cancellation, Holder, Provider};
 use riverrun_types::{ErrorCode, Millis};
 use serde::Serialize;
 use tokio::sync::watch;
 
 use super::{
     WorkersOptions,
-    home::MadeFlows,
     invoke::RemoteProvider,
     member::{Credit, Member},
 };

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use riverrun_runtime::Invocation;
+use riverrun_contract::Invocation;
 use tokio::sync::{SemaphorePermit, oneshot};
 
 use super::{child::Child, pool::Pool};

@@ -12,7 +12,7 @@ use riverrun_protocol::WorkError;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::link::Link;
+use crate::{failure, link::Link, process::is_stopped};
 
 /// How a child ended, while it ran something.
 pub(super) struct End {
@@ -93,6 +93,17 @@ impl Child {
     /// Whether it says anything within a time when it is asked.
     pub async fn is_alive(&self, probe: Duration) -> bool {
         self.link.answers(probe).await && !self.gone.is_cancelled()
+    }
+
+    /// Whether a signal has stopped it (SIGSTOP), which no handler does by computing or waiting.
+    pub fn is_stopped(&self) -> bool {
+        is_stopped(self.pid)
+    }
+
+    /// The error of all that runs in it while it is stopped.
+    pub fn stopped(&self) -> WorkError {
+        let message = format!("{} was ended: a signal had stopped it", self.link.name);
+        failure::lost(message)
     }
 
     /// It has ended, and what runs in it is told now.

@@ -3,12 +3,15 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use riverrun_contract::{Invocation, Provider};
 use riverrun_protocol::{Invoke, Reply, WorkError};
-use riverrun_runtime::{Invocation, Provider};
 use serde::Serialize;
 
 use super::{RunnerOptions, child::Child, pool::Pool, spared};
-use crate::link::{Opened, Run, Stubborn};
+use crate::{
+    failure,
+    link::{Opened, Run, Stubborn},
+};
 
 /// Runs the invocations of one process in the pool of its language.
 pub(super) struct RunnerProvider {
@@ -71,11 +74,14 @@ impl Provider for RunnerProvider {
                     let death = ended.as_ref().err().and_then(|error| child.end_of(error));
                     if apart.is_some() {
                         spared.tried(&invocation.invoke, death.is_some());
-                        return ended;
+                        return match death {
+                            Some(_) => ended,
+                            None => ended.map_err(failure::thrown),
+                        };
                     }
                     return ended.map_err(|error| match death {
                         Some(end) => spared.died(&invocation.invoke, &child.link.name, end),
-                        None => spared.judge(&invocation.invoke, error),
+                        None => spared.judge(&invocation.invoke, failure::thrown(error)),
                     });
                 }
             }
@@ -109,16 +115,24 @@ impl Stubborn for Hosted {
         self.options.cancel_grace
     }
 
-    async fn give_up(self, opened: Opened) {
+    async fn give_up(self, opened: Opened) -> Option<WorkError> {
         let runner = &self.child.link.name;
         self.child.retire();
+        if self.child.is_stopped() {
+            let error = self.child.stopped();
+            self.child.condemn(error.clone());
+            self.child.gone.cancelled().await;
+            return Some(error);
+        }
         let others = self.child.link.running().saturating_sub(1);
         if others > 0 && self.child.is_alive(self.options.probe).await {
             tracing::warn!(runner, others, "a handler ignores that it was cancelled");
-            return drop(opened);
+            drop(opened);
+            return None;
         }
         // Its own attempt has ended by its timeout; this is what its neighbours are told.
         self.child.condemn(spared::hung(runner, &self.process));
         self.child.gone.cancelled().await;
+        None
     }
 }

@@ -7,8 +7,8 @@
 use riverrun_types::ErrorCode;
 use std::time::Duration;
 
+use riverrun_contract::Cancellation;
 use riverrun_protocol::{Load, Loaded, LoadedProcess, WorkError};
-use riverrun_runtime::Cancellation;
 use tokio::time::{Instant, timeout_at};
 
 use super::{

@@ -9,8 +9,8 @@ use std::{
 };
 
 use parking_lot::Mutex;
+use riverrun_contract::{Cancellation, Provider};
 use riverrun_protocol::{CancelReason, Drained, WorkError};
-use riverrun_runtime::{Cancellation, Provider};
 use serde::Serialize;
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;

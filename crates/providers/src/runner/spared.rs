@@ -165,7 +165,7 @@ mod tests {
             spared.judge(&invoke(process, job), error).code
         };
         assert_eq!(code("bad", "a"), "RUNNER_HUNG");
-        for expected in [ENDED, ENDED, "RUNNER_HUNG"] {
+        for expected in [ENDED, ENDED, ErrorCode::RunnerHung] {
             assert_eq!(code("good", "b"), expected);
         }
         assert_eq!(code("good", "c"), ENDED);

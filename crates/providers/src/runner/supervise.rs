@@ -118,12 +118,16 @@ async fn watch(
     process.try_wait().ok().flatten()
 }
 
-/// Returns when it does nothing any more: it was stopped, or a handler blocks it for good.
+/// Returns when it does nothing any more, with why: it was stopped from outside, or a handler blocks
+/// it for good.
 async fn frozen(child: &Child, silent: Option<Duration>) -> WorkError {
     let Some(silent) = silent else {
         return std::future::pending().await;
     };
     child.link.silence(silent).await;
+    if child.is_stopped() {
+        return child.stopped();
+    }
     let (name, ms) = (&child.link.name, silent.as_millis());
     let message = format!("{name} was ended: it said nothing for {ms} ms, though it was asked");
     WorkError::new(ErrorCode::RunnerFrozen, message)
@@ -154,9 +158,7 @@ fn verdict(child: &Child, status: Option<ExitStatus>, stderr: &Tail) -> WorkErro
     if let Some(error) = child.verdict() {
         return error.clone();
     }
-    let status = status.map_or_else(|| "an unknown status".to_owned(), failure::exit);
-    let message = format!("{} ended with {status}", child.link.name);
-    stderr.tell(WorkError::new(ErrorCode::RunnerDied, message))
+    stderr.tell(failure::died(&child.link.name, status))
 }
 
 /// Writes what waits, all of it at once, until there is no more or nobody reads. Says how many

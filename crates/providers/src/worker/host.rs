@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use riverrun_contract::Host;
 use riverrun_protocol::{Frame, WorkError};
-use riverrun_runtime::Host;
 use riverrun_types::{ErrorCode, Json};
 use serde_json::value::RawValue;
 

@@ -21,8 +21,8 @@ use std::{
 };
 
 use parking_lot::Mutex;
+use riverrun_contract::{Cancellation, Process};
 use riverrun_protocol::{CancelReason, MESSAGE_BYTES, Message, NotLoaded, Running};
-use riverrun_runtime::{Cancellation, Process};
 use riverrun_types::RunId;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;

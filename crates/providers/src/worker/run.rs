@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use riverrun_contract::{Cancellation, Invocation, Process};
 use riverrun_protocol::{Invoke, MESSAGE_BYTES, Message, Reply, RpcError, Running, WorkError};
-use riverrun_runtime::{Cancellation, Invocation, Process};
 use riverrun_types::{ErrorCode, Json};
 
 use super::{Answered, Begun, Inner, host::Relay};

@@ -2,9 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
+use riverrun_contract::Provider;
 use riverrun_protocol::{CancelReason, Frame, LogLevel, Reply, WorkError};
 use riverrun_providers::{External, ExternalOptions};
-use riverrun_runtime::Provider;
 use serde_json::{Value, json};
 
 use crate::harness::{Asked, invocation, invocation_with, is_alive, until, within};

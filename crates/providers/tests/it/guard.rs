@@ -5,8 +5,8 @@ use std::{
     process::{Command, Stdio},
 };
 
+use riverrun_contract::Provider;
 use riverrun_providers::{External, ExternalOptions};
-use riverrun_runtime::Provider;
 use serde_json::{Value, json};
 
 use crate::harness::{Fake, invocation, is_alive, until};

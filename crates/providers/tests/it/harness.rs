@@ -4,9 +4,9 @@ use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
+use riverrun_contract::{Cancellation, Host, Invocation, Provider};
 use riverrun_protocol::{Frame, Invoke, JobInput, LogLevel, Reply, WorkError};
 use riverrun_providers::{Environment, Language, Program, RunnerOptions, Runners};
-use riverrun_runtime::{Cancellation, Host, Invocation, Provider};
 use riverrun_types::Json;
 use serde_json::{Value, json};
 use tokio::sync::Notify;

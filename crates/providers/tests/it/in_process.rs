@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use riverrun_contract::Provider;
 use riverrun_protocol::{CancelReason, WorkError};
 use riverrun_providers::{Context, InProcess};
-use riverrun_runtime::Provider;
 use riverrun_types::Json;
 use serde_json::{Value, json};
 

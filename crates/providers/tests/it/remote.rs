@@ -3,9 +3,9 @@
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use futures::{SinkExt, StreamExt, channel::mpsc};
+use riverrun_contract::{Brought, Home, MadeFlows, Process};
 use riverrun_protocol::{CancelReason, LoadedProcess, Reply, WorkError};
-use riverrun_providers::remote::{Brought, Home, MadeFlows, WorkerState, Workers, WorkersOptions};
-use riverrun_runtime::Process;
+use riverrun_providers::remote::{WorkerState, Workers, WorkersOptions};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
@@ -319,6 +319,18 @@ async fn a_worker_that_does_not_stop_has_a_credit_less() {
 }
 
 #[tokio::test]
+async fn a_handler_that_takes_too_long_in_a_worker_that_answers_is_not_lost() {
+    let workers = workers();
+    let mut worker = Worker::enter(&workers, 1, json!([])).await;
+    let (asked, handle) = begin(&workers, "a");
+    worker.hears("invoke").await;
+    asked.cancel.cancel(CancelReason::Timeout);
+    worker.hears("cancel").await;
+    worker.is_alive().await;
+    assert_eq!(code(handle).await, "RUNNER_HUNG");
+}
+
+#[tokio::test]
 async fn a_worker_that_talks_nonsense_is_let_go() {
     let workers = workers();
     let mut worker = Worker::enter(&workers, 1, json!([])).await;
@@ -471,7 +483,7 @@ async fn a_worker_that_answers_nothing_is_not_given_the_next_attempt() {
     let (asked, handle) = begin(&workers, "a");
     let invoke = frozen.hears("invoke").await;
     asked.cancel.cancel(CancelReason::Timeout);
-    assert_eq!(code(handle).await, "RUNNER_HUNG");
+    assert_eq!(code(handle).await, "WORKER_LOST");
     assert_eq!(workers.free("train"), 0);
     within(frozen.attended).await.unwrap().unwrap();
     assert!(workers.list().is_empty());

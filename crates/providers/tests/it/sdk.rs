@@ -2,8 +2,8 @@
 
 use std::{path::Path, sync::Arc, time::Duration};
 
+use riverrun_contract::Provider;
 use riverrun_providers::{Language, RunnerOptions, Runners};
-use riverrun_runtime::Provider;
 use serde_json::{Value, json};
 
 use crate::harness::{invocation, invocation_with, is_alive, until, within};
@@ -171,9 +171,17 @@ def handler(input, ctx):
         for ended in [beside, frozen] {
             let error = ended.unwrap_err();
             assert_eq!(error.code, "RUNNER_ENDED", "{name}");
-            assert!(error.message.contains("said nothing"), "{}", error.message);
+            assert!(
+                error.message.contains("a signal had stopped it"),
+                "{}",
+                error.message
+            );
         }
-        assert_eq!(run("freeze").await.unwrap_err().code, "RUNNER_FROZEN");
+        assert_eq!(run("freeze").await.unwrap_err().code, "WORKER_LOST");
+        // Its time is over long before it is known to say nothing.
+        let asked = invocation_with(json!("freeze"), |invoke| invoke.timeout_ms = Some(100));
+        let late = within(provider.invoke(asked.invocation)).await;
+        assert_eq!(late.unwrap_err().code, "WORKER_LOST", "{name}");
         assert_ne!(pid().await, first, "{name}");
         until(|| !is_alive(&first)).await;
     }

@@ -57,7 +57,7 @@ async fn a_child_that_exits() {
 #[tokio::test]
 async fn a_child_that_is_killed() {
     let error = costs(json!({"do": "kill"})).await;
-    assert_eq!(error.code, "RUNNER_DIED");
+    assert_eq!(error.code, "WORKER_LOST");
     assert!(
         error.message.contains("signal 9 (SIGKILL)"),
         "{}",
@@ -389,7 +389,7 @@ async fn a_module_that_blocks_or_kills_its_runner_harms_no_other() {
 async fn a_child_that_dies_again_and_again_is_replaced_again_and_again() {
     let fake = Fake::new(|_| ());
     for _ in 0..5 {
-        assert_eq!(fake.code(json!({"do": "kill"})).await, "RUNNER_DIED");
+        assert_eq!(fake.code(json!({"do": "kill"})).await, "WORKER_LOST");
     }
     assert_eq!(fake.value(json!({"do": "large", "bytes": 1})).await, "z");
 }

@@ -4,12 +4,12 @@ use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use futures::{SinkExt, StreamExt, channel::mpsc};
+use riverrun_contract::{Invocation, Process, ProcessConfig, Provider, Source};
 use riverrun_protocol::{CancelReason, Frame, Reply, WorkError};
 use riverrun_providers::{
     remote::{WorkerState, Workers, WorkersOptions},
     worker::{Over, Worker, WorkerOptions},
 };
-use riverrun_runtime::{Invocation, Process, ProcessConfig, Provider, Source};
 use riverrun_types::Json;
 use serde_json::{Value, json};
 use tokio::{sync::Semaphore, task::JoinHandle};

@@ -1,4 +1,4 @@
-//! `riverrun awaits`: who waits for what, in all runs together.
+//! `riverrun awaits`: open awaits of all runs.
 
 use clap::Args;
 use serde_json::Value;
@@ -28,22 +28,22 @@ fn print(found: &Value) {
     let since = found["judgingSince"].as_str();
     let since = since.map_or_else(String::new, |since| format!(", the first since {since}"));
     output::data(&format!(
-        "{} wait for events, {} doors are open, {} events are to be judged{since}",
+        "{} awaits of events, {} open callbacks, {} events to be evaluated{since}",
         found["events"], found["doors"], found["judging"]
     ));
-    let kinds = found["kinds"].as_array().map_or(&[][..], Vec::as_slice);
-    if kinds.is_empty() {
+    let types = found["types"].as_array().map_or(&[][..], Vec::as_slice);
+    if types.is_empty() {
         return;
     }
     output::data("");
-    let mut table = Table::new(["kind", "waiting", "with where", "to be judged"]).numbers(1..4);
-    for kind in kinds {
-        let row = Row::default().styled(kind["kind"].as_str().unwrap_or_default(), paint::NAME);
+    let mut table = Table::new(["type", "waiting", "with where", "to be evaluated"]).numbers(1..4);
+    for row_of in types {
+        let row = Row::default().styled(row_of["type"].as_str().unwrap_or_default(), paint::NAME);
         let counts = ["open", "filters", "judging"];
         table.push(
             counts
                 .iter()
-                .fold(row, |row, key| row.cell(kind[*key].to_string())),
+                .fold(row, |row, key| row.cell(row_of[*key].to_string())),
         );
     }
     table.print();

@@ -16,16 +16,16 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct Backup {
-    /// The file to write. It is there once it is whole.
+    /// The file to write. It appears when it is complete.
     file: PathBuf,
-    /// Megabytes a second that are copied at most; 0 for no limit.
+    /// The most megabytes to copy per second. 0: no limit.
     #[arg(long, value_name = "MB", default_value_t = 100)]
     rate: u64,
-    /// Megabytes by which the server's log may grow meanwhile; the backup is given up then. 0 for no
-    /// limit. When half of it is reached --rate does not hold any more.
+    /// Abort when the log of the server has grown by this many megabytes meanwhile. 0: no limit. From
+    /// half of it on, --rate is ignored.
     #[arg(long, value_name = "MB", default_value_t = 1_000)]
     max_log: u64,
-    /// Replace the file if it is there.
+    /// Replace the file if it exists.
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -83,9 +83,9 @@ fn is_inside(file: &Path, folder: &Path) -> bool {
 
 #[derive(Args, Debug)]
 pub struct Restore {
-    /// A file that riverrun backup wrote.
+    /// A file written by riverrun backup.
     file: PathBuf,
-    /// The data folder to make. It must be empty or missing.
+    /// The data folder to create. It must be empty or missing.
     #[arg(long, value_name = "FOLDER")]
     data: PathBuf,
 }

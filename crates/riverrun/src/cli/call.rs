@@ -22,15 +22,15 @@ const SLACK: Duration = Duration::from_secs(20);
 
 #[derive(Args, Debug)]
 pub struct Call {
-    /// The process's id.
+    /// The id of the process.
     process: String,
     /// The input: JSON, @file, or - for stdin.
     #[arg(short, long, value_name = "JSON|@FILE|-")]
     data: Option<String>,
-    /// How long it may take, then it is stopped; as the process says without it.
+    /// Stop the call after this time. Default: the timeout of the process.
     #[arg(long, value_parser = parse_duration, value_name = "TIME")]
     timeout: Option<Duration>,
-    /// Print on stderr what it says on the way: logs, progress, partial results.
+    /// Print logs, progress and partial results on stderr while it runs.
     #[arg(long)]
     follow: bool,
 }

@@ -10,7 +10,7 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct Completions {
-    /// The shell to write for.
+    /// The shell.
     #[arg(value_enum)]
     shell: Shell,
 }

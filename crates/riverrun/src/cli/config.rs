@@ -17,7 +17,7 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct ConfigCommand {
-    /// The project whose riverrun.toml counts.
+    /// The project whose riverrun.toml is read.
     #[arg(long, value_name = "FOLDER")]
     project: Option<PathBuf>,
     #[command(flatten)]

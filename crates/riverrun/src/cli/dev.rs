@@ -28,10 +28,10 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct Dev {
-    /// The project: its flows/**, processes/** and triggers/**, its riverrun.toml, its data.
+    /// The folder of the project, with flows/**, processes/**, triggers/** and riverrun.toml.
     #[arg(default_value = ".")]
     folder: PathBuf,
-    /// Do not start the flow that riverrun.toml names under [dev].
+    /// Do not start the flow that [dev] in riverrun.toml names.
     #[arg(long)]
     no_run: bool,
     #[command(flatten)]
@@ -107,7 +107,7 @@ fn tell_failures(failures: &[Failure]) {
 
 fn tell(failures: &[Failure]) {
     tell_failures(failures);
-    output::talk("  nothing was registered; save the file again once it is right");
+    output::talk("  nothing was registered; correct the file and save it again");
 }
 
 /// Commands to try, with a flow that is there and the address where the server is.
@@ -248,7 +248,7 @@ fn tell_triggers(synced: std::result::Result<Vec<SyncedTrigger>, Vec<Failure>>) 
             for failure in &failures {
                 output::talk(&failure.to_string());
             }
-            output::talk("  that trigger is as it was; save the file again once it is right");
+            output::talk("  the trigger is unchanged; correct the file and save it again");
         }
         Ok(triggers) => {
             for SyncedTrigger { id, synced } in &triggers {
@@ -324,9 +324,9 @@ impl Example {
         let ids: Vec<String> = found.iter().map(|run| run.id.to_string()).collect();
         match ids.len() {
             0 => return Ok(None),
-            1 => output::talk(&format!("1 run under way is going on: {}", ids[0])),
+            1 => output::talk(&format!("1 unfinished run continues: {}", ids[0])),
             count => output::talk(&format!(
-                "{count} runs under way are going on: {}",
+                "{count} unfinished runs continue: {}",
                 ids.join(", ")
             )),
         }
@@ -367,7 +367,7 @@ impl Example {
         let ended = self.river.get(run).await?;
         let status = ended.status.as_str();
         output::talk(&format!(
-            "{} {}; the server goes on (Ctrl-C stops it)\n  try: riverrun runs show {run}",
+            "{} {}; the server keeps running (Ctrl-C stops it)\n  try: riverrun runs show {run}",
             self.flow,
             paint(paint::status(status), status),
         ));

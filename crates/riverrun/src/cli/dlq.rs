@@ -26,7 +26,7 @@ enum Command {
     /// List the dead letters of a queue, newest first.
     #[command(before_help = "Example: riverrun dlq ls emails --code SMTP_DOWN")]
     Ls(List),
-    /// Let dead letters wait again, from their first attempt on.
+    /// Queue dead letters again, starting with their first attempt.
     #[command(
         before_help = "Example: riverrun dlq redrive emails --code SMTP_DOWN --per-second 20"
     )]
@@ -38,7 +38,7 @@ enum Command {
 
 #[derive(Args, Debug)]
 struct List {
-    /// The queue's name.
+    /// The name of the queue.
     queue: String,
     #[command(flatten)]
     limit: Limit,
@@ -48,17 +48,17 @@ struct List {
 
 #[derive(Args, Debug)]
 struct Redrive {
-    /// The queue's name.
+    /// The name of the queue.
     queue: String,
-    /// Only these jobs; every dead letter of the queue without them.
+    /// The ids of the jobs. Default: all dead letters of the queue.
     #[arg(value_name = "ID", conflicts_with_all = [
         "limit", "per_second", "code", "name", "key", "tag", "before", "after",
     ])]
     ids: Vec<String>,
-    /// At most this many, the newest first.
+    /// The most jobs to queue, the newest first.
     #[arg(long)]
     limit: Option<u64>,
-    /// At most so many of them begin in a second.
+    /// The most jobs to start per second.
     #[arg(long, value_name = "JOBS", value_parser = clap::value_parser!(u32).range(1..))]
     per_second: Option<u32>,
     #[command(flatten)]
@@ -72,10 +72,10 @@ struct Chosen {
     /// Only jobs whose error has this code.
     #[arg(long)]
     code: Option<String>,
-    /// Only jobs of this name.
+    /// Only jobs with this name.
     #[arg(long)]
     name: Option<String>,
-    /// Only jobs of this key.
+    /// Only jobs with this key.
     #[arg(long)]
     key: Option<String>,
     /// Only jobs with this tag.
@@ -112,7 +112,7 @@ impl Chosen {
 
 #[derive(Args, Debug)]
 struct Purge {
-    /// The queue's name.
+    /// The name of the queue.
     queue: String,
     #[command(flatten)]
     which: Which,
@@ -124,7 +124,7 @@ impl Dlq {
     pub async fn run(self, global: &Global) -> Result<Exit> {
         match self.command {
             Command::Ls(list) => {
-                let path = ["api", "queue", &list.queue, "dlq"];
+                let path = ["api", "queues", &list.queue, "dlq"];
                 let chosen = list.chosen.given();
                 let query = chosen
                     .map(|(member, text)| (member, text.clone()))
@@ -159,7 +159,7 @@ impl Redrive {
             body["perSecond"] = json!(per_second);
         }
         self.chosen.add_to(&mut body);
-        let path = ["api", "queue", &self.queue, "dlq", "redrive"];
+        let path = ["api", "queues", &self.queue, "dlq", "redrive"];
         let answer = client.post(&path, Some(body.to_string())).await?;
         match global.output {
             Format::Table => {

@@ -17,22 +17,22 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct Emit {
-    /// The kind of event, such as payment.confirmed.
+    /// The type of the event, for example payment.confirmed.
     kind: String,
-    /// What it carries: JSON, @file, or - for stdin.
+    /// The data of the event: JSON, @file, or - for stdin.
     #[arg(short, long, value_name = "JSON|@FILE|-")]
     data: Option<String>,
-    /// The run that it happened in, or latest; without one it is for whoever waits for the kind.
+    /// The id of the run to emit it in, or latest. Default: all runs that wait for its type.
     #[arg(long, value_name = "ID")]
     run: Option<String>,
-    /// Stores it once, however often it is sent with this key; keys are remembered as long as emitted
-    /// events are, 7 days unless retention.emitted says otherwise.
+    /// Store the event only once for this key. Keys are kept as long as emitted events: 7 days, or
+    /// retention.emitted.
     #[arg(long, value_name = "KEY")]
     idempotency_key: Option<String>,
-    /// What it belongs to, across runs and jobs.
+    /// The correlation id that connects it with runs and jobs.
     #[arg(long, value_name = "ID")]
     correlation_id: Option<String>,
-    /// Whose it is: only what waits in this tenant's runs, or in those of none, hears of it.
+    /// The tenant of the event: only runs of this tenant, or of no tenant, receive it.
     #[arg(long, value_name = "TENANT")]
     tenant: Option<String>,
 }
@@ -85,13 +85,12 @@ impl Emit {
 
 #[derive(Args, Debug)]
 pub struct Fire {
-    /// The trigger's id: in the run's step.await.trigger event, and in riverrun runs why.
+    /// The id of the callback: riverrun runs why prints it.
     id: String,
-    /// What the step is given: JSON, @file, or - for stdin.
+    /// The data for the step: JSON, @file, or - for stdin.
     #[arg(short, long, value_name = "JSON|@FILE|-")]
     data: Option<String>,
-    /// The secret that the trigger was made with, @file, or - for stdin: what is handed in is signed
-    /// with it.
+    /// The secret of the callback to sign the data with: text, @file, or - for stdin.
     #[arg(long, value_name = "SECRET|@FILE|-")]
     secret: Option<String>,
 }

@@ -18,13 +18,13 @@ pub struct Handlers {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// List the handlers.
+    /// List the step types.
     #[command(before_help = "Example: riverrun handlers ls")]
     Ls,
-    /// Show a handler: what it does and the schema of its config.
+    /// Show a step type: what it does and the schema of its config.
     #[command(before_help = "Example: riverrun handlers show http")]
     Show {
-        /// The type that steps name it by.
+        /// The type, as written in steps.
         kind: String,
     },
 }

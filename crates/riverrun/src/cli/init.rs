@@ -22,7 +22,7 @@ const FILES: [(&str, &str); 6] = [
 
 #[derive(Args, Debug)]
 pub struct Init {
-    /// The folder to make the project in.
+    /// The folder to create the project in.
     #[arg(default_value = ".")]
     folder: PathBuf,
 }

@@ -52,7 +52,7 @@ use crate::{
 const HELP: &str =
     "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
 
-/// Durable flows, jobs and calls in one server. Every run is one river of events.
+/// One server for background jobs, durable flows and direct calls.
 #[derive(Parser, Debug)]
 #[command(
     name = "riverrun",
@@ -70,11 +70,11 @@ pub struct Cli {
 
 #[derive(Args, Debug, Clone)]
 pub struct Global {
-    /// The server to talk to. Default: the variable RIVERRUN_URL, or http://127.0.0.1:4600.
+    /// The URL of the server. Default: the variable RIVERRUN_URL, or http://127.0.0.1:4600.
     // Not read by the parser: it would show the option in every usage as if it had to be given.
     #[arg(long, global = true, value_name = "URL")]
     url: Option<String>,
-    /// How data is printed.
+    /// The format of the output.
     #[arg(
         short,
         long,
@@ -84,7 +84,7 @@ pub struct Global {
         value_name = "FORMAT"
     )]
     output: Format,
-    /// How long to wait for a server on this machine that is starting. 0s does not wait.
+    /// How long to wait for a server on this machine that is still starting. 0s: do not wait.
     #[arg(
         long,
         global = true,
@@ -103,92 +103,92 @@ impl Global {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// Serve a project while you write it: register its flows, watch them, run the example.
+    /// Run a server for a project and reload its files when they change.
     #[command(before_help = "Example: riverrun dev examples/hello")]
     Dev(dev::Dev),
     /// Run the server.
     #[command(before_help = "Example: riverrun serve --project . --data /var/lib/riverrun")]
     Serve(serve::Serve),
-    /// Check a project and write what a server has to know of it into one file.
+    /// Check a project and write a registry file that serve --registry loads.
     #[command(
         before_help = "Example: riverrun build . && riverrun serve --registry riverrun.registry.json"
     )]
     Build(registry::Build),
-    /// Make a new project that runs.
+    /// Create a new project with an example.
     #[command(before_help = "Example: riverrun init my-project")]
     Init(init::Init),
     /// Start a run of a flow.
     #[command(before_help = "Example: riverrun run hello -d '{\"name\": \"Ada\"}' --follow")]
     Run(run::Run),
-    /// List, read and steer runs.
+    /// List, show, cancel, resume and copy runs.
     #[command(before_help = "Example: riverrun runs show latest")]
     Runs(runs::Runs),
-    /// List, check, register and draw flows.
+    /// List, validate, register and draw flows.
     #[command(before_help = "Example: riverrun flows validate flows/*.yaml")]
     Flows(flows::Flows),
-    /// Add, list, read and steer the jobs of queues.
+    /// Add, list, show, retry and cancel jobs.
     #[command(before_help = "Example: riverrun jobs add emails -d '{\"name\": \"Ada\"}' --wait")]
     Jobs(jobs::Jobs),
-    /// Look at queues, pause and resume them, empty them.
+    /// List, show, pause, resume and clear queues.
     #[command(before_help = "Example: riverrun queues ls")]
     Queues(queues::Queues),
-    /// Look at jobs that failed for good, try them again, remove them.
+    /// List, retry and remove dead letters: jobs that failed for good.
     #[command(before_help = "Example: riverrun dlq redrive emails")]
     Dlq(dlq::Dlq),
-    /// Look at what starts flows from outside: requests, schedules, events; fire and switch it.
+    /// Manage triggers: HTTP routes, schedules and events that start flows.
     #[command(before_help = "Example: riverrun triggers ls")]
     Triggers(triggers::Triggers),
-    /// Look at schedules, and make up for due times of the past.
+    /// List schedules, and start runs for due times in the past.
     #[command(before_help = "Example: riverrun schedules ls")]
     Schedules(schedules::Schedules),
-    /// Run a process at once and print its result.
+    /// Call a process without a queue and print its result.
     #[command(before_help = "Example: riverrun call greet -d '{\"name\": \"Ada\"}' --follow")]
     Call(call::Call),
-    /// Show the processes: the work that a server can run.
+    /// List and show the processes that a server can run.
     #[command(before_help = "Example: riverrun processes ls")]
     Processes(processes::Processes),
-    /// Say that something has happened, to whoever waits for it.
+    /// Emit an event to the awaits and triggers that match it.
     #[command(before_help = "Example: riverrun emit payment.confirmed -d @payment.json")]
     Emit(emit::Emit),
-    /// Let a step go on that waits for a trigger.
+    /// Send the answer to a callback that a step waits for.
     #[command(before_help = "Example: riverrun fire 4f6c2d -d @answer.json")]
     Fire(emit::Fire),
-    /// Count who waits for what, and the events that an expression has yet to judge.
+    /// Count open awaits by event type, and events that wait for an expression.
     #[command(before_help = "Example: riverrun awaits -o json")]
     Awaits(awaits::Awaits),
-    /// Follow a queue, a job, a run or any other stream, live.
+    /// Follow a queue, a job, a run or another stream live.
     #[command(before_help = "Example: riverrun tail queue/emails")]
     Tail(tail::Tail),
-    /// Run a project's processes for a server elsewhere.
+    /// Run a worker: the processes of a project, for a server elsewhere.
     #[command(
         before_help = "Example: riverrun worker --server http://river.example:4600 --project ."
     )]
     Worker(worker::Worker),
-    /// Look at the workers that are connected to a server, and let them go.
+    /// List and drain the workers of a server.
     #[command(before_help = "Example: riverrun workers ls")]
     Workers(workers::Workers),
-    /// Watch the queues live. q or Ctrl-C ends it.
+    /// Show the queues live. Press q or Ctrl-C to quit.
     #[command(before_help = "Example: riverrun top")]
     Top(top::Top),
-    /// Show what steps can do.
+    /// List and show the built-in step types.
     #[command(before_help = "Example: riverrun handlers show http")]
     Handlers(handlers::Handlers),
-    /// Check configuration, disk, port, server and flows, and say what to do; --deep: the data too.
+    /// Check the configuration, disk, port, server, interpreters, processes and flows.
     #[command(before_help = "Example: riverrun doctor --project .")]
     Doctor(doctor::Doctor),
-    /// Check everything that is stored: checksums, streams, references, and what was acknowledged.
+    /// Check all stored data: checksums, streams, references and acknowledged writes.
     #[command(before_help = "Example: riverrun verify --data /var/lib/riverrun")]
     Verify(verify::Verify),
-    /// Copy the data folder into one file, whether a server has it or not.
+    /// Copy the data folder into one file. A server may be running on it.
     #[command(before_help = "Example: riverrun backup monday.db --data /var/lib/riverrun")]
     Backup(backup::Backup),
-    /// Make a data folder of a backup.
+    /// Create a data folder from a backup.
     #[command(before_help = "Example: riverrun restore monday.db --data /var/lib/riverrun")]
     Restore(backup::Restore),
-    /// Print the configuration in effect and where each value is from.
+    /// Print the configuration in effect and the source of each value.
     #[command(before_help = "Example: riverrun config -o json")]
     Config(config::ConfigCommand),
-    /// Print a script that completes commands in your shell.
+    /// Print a completion script for your shell.
     #[command(before_help = "Example: riverrun completions bash > /etc/bash_completion.d/riverrun")]
     Completions(completions::Completions),
     /// Print the version.

@@ -22,13 +22,13 @@ pub struct Processes {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// List the processes: queue workers and what can be called.
+    /// List processes: queue workers, steps and callables.
     #[command(before_help = "Example: riverrun processes ls")]
     Ls,
-    /// Show a process: what it takes, where it is from, its config.
+    /// Show a process: its queue, file and config.
     #[command(before_help = "Example: riverrun processes show send-email")]
     Show {
-        /// The process's id.
+        /// The id of the process.
         id: String,
     },
 }

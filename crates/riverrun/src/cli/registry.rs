@@ -32,10 +32,10 @@ struct Registry {
 
 #[derive(Args, Debug)]
 pub struct Build {
-    /// The project.
+    /// The folder of the project.
     #[arg(default_value = ".")]
     folder: PathBuf,
-    /// Write the registry here. Default riverrun.registry.json in the project's folder.
+    /// The file to write. Default: riverrun.registry.json in the folder of the project.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]

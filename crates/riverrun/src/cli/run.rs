@@ -24,28 +24,28 @@ pub struct Run {
     /// The input: JSON, @file, or - for stdin.
     #[arg(short, long, value_name = "JSON|@FILE|-")]
     data: Option<String>,
-    /// Wait for the end and print the result.
+    /// Wait until the run ends and print its result.
     #[arg(long, conflicts_with = "follow")]
     wait: bool,
-    /// Print the events as they come, until the end.
+    /// Print the events live until the run ends.
     #[arg(long)]
     follow: bool,
-    /// How long to wait; the run itself goes on.
+    /// How long to wait. The run continues afterwards.
     #[arg(long, value_parser = parse_duration, value_name = "TIME", requires = "until_end")]
     timeout: Option<Duration>,
-    /// A tag to find the run by; may be given again.
+    /// A tag of the run; may be repeated.
     #[arg(long)]
     tag: Vec<String>,
-    /// The same key again answers with the first run instead of another.
+    /// A second start with the same key returns the first run.
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
-    /// The tenant whose run it is.
+    /// The tenant of the run.
     #[arg(long)]
     tenant: Option<String>,
-    /// Begin only after this time.
+    /// Start after this delay.
     #[arg(long, value_parser = parse_duration, value_name = "TIME")]
     delay: Option<Duration>,
-    /// The version of the flow; the newest without it.
+    /// The version of the flow. Default: the newest.
     #[arg(long)]
     version: Option<String>,
 }

@@ -17,10 +17,10 @@ pub struct Schedules {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// List schedules and when they are due.
+    /// List schedules with their due times.
     #[command(before_help = "Example: riverrun schedules ls")]
     Ls,
-    /// Start the runs of a range of due times for which there is none.
+    /// Start the missing runs for a range of due times.
     #[command(
         before_help = "Example: riverrun schedules backfill nightly --from 2026-01-01T00:00:00Z --to 2026-02-01T00:00:00Z --forgotten"
     )]
@@ -29,19 +29,19 @@ enum Command {
 
 #[derive(Args, Debug)]
 struct Backfill {
-    /// The schedule's id.
+    /// The id of the schedule.
     schedule: String,
-    /// The first moment that counts.
+    /// The start of the range, inclusive.
     #[arg(long, value_name = "TIME")]
     from: String,
-    /// The first that does not.
+    /// The end of the range, exclusive.
     #[arg(long, value_name = "TIME")]
     to: String,
-    /// At most so many due times, the earliest first.
+    /// The most due times, the earliest first.
     #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..=1_000))]
     limit: u64,
-    /// Also due times of so long ago that a run which there was may be deleted: they may run twice.
-    /// Without it, due times before the shortest retention of ended runs are refused.
+    /// Also start due times that are older than the shortest retention of ended runs. Their runs may
+    /// have been deleted, so they may run a second time.
     #[arg(long)]
     forgotten: bool,
 }

@@ -22,10 +22,10 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct Serve {
-    /// Serve the project in this folder: its flows/**, processes/** and triggers/**.
+    /// The folder of the project, with flows/**, processes/** and triggers/**.
     #[arg(long, value_name = "FOLDER")]
     project: Option<PathBuf>,
-    /// Boot from this registry file, made by riverrun build, instead of looking through a folder.
+    /// Load this registry file, written by riverrun build, instead of a folder.
     #[arg(long, value_name = "FILE", conflicts_with = "project")]
     registry: Option<PathBuf>,
     #[command(flatten)]

@@ -14,31 +14,32 @@ use crate::{
 #[derive(Args, Debug, Clone, Default)]
 #[command(next_help_heading = "Configuration")]
 pub struct ServerFlags {
-    /// Read this file instead of the project's riverrun.toml.
+    /// The configuration file. Default: riverrun.toml in the folder of the project.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Where to listen; port 0 takes any free one. Default 127.0.0.1:4600.
+    /// The address to listen on; port 0 selects a free port. Default 127.0.0.1:4600.
     #[arg(long, value_name = "HOST:PORT")]
     listen: Option<String>,
-    /// Where others reach the server: what the links that steps hand out begin with.
+    /// The URL under which others reach the server, used in links such as callback URLs.
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
-    /// The folder of the embedded store. Default .riverrun in the project's folder, or here.
+    /// The data folder of the embedded store. Default .riverrun in the folder of the project, else in
+    /// the current folder.
     #[arg(long, value_name = "FOLDER")]
     data: Option<PathBuf>,
-    /// Where data is kept: sqlite:// (in --data), sqlite:///folder or memory:.
+    /// The store: sqlite:// (in --data), sqlite:///folder or memory:.
     #[arg(long, value_name = "URL")]
     store: Option<String>,
-    /// How log lines look.
+    /// The format of log lines.
     #[arg(long, value_enum, value_name = "FORMAT")]
     log_format: Option<LogFormat>,
-    /// Which log lines there are: error, warn, info, debug, trace, off, or a filter.
+    /// The log level: error, warn, info, debug, trace, off, or a filter such as warn,riverrun=debug.
     #[arg(long, value_name = "FILTER")]
     log: Option<String>,
-    /// Let other machines reach the server although nobody has to prove who they are.
+    /// Accept requests from other machines without authentication.
     #[arg(long)]
     allow_unauthenticated: bool,
-    /// Set any other key, as in --set retention.completed=1d.
+    /// Set another configuration key, for example --set retention.completed=1d.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
 }
@@ -47,16 +48,16 @@ pub struct ServerFlags {
 #[derive(Args, Debug, Clone, Default)]
 #[command(next_help_heading = "Configuration")]
 pub struct WorkerFlags {
-    /// Read this file instead of the project's riverrun.toml.
+    /// The configuration file. Default: riverrun.toml in the folder of the project.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// How log lines look.
+    /// The format of log lines.
     #[arg(long, value_enum, value_name = "FORMAT")]
     log_format: Option<LogFormat>,
-    /// Which log lines there are: error, warn, info, debug, trace, off, or a filter.
+    /// The log level: error, warn, info, debug, trace, off, or a filter such as warn,riverrun=debug.
     #[arg(long, value_name = "FILTER")]
     log: Option<String>,
-    /// Set any other key, as in --set runners.node_processes=4.
+    /// Set another configuration key, for example --set runners.node_processes=4.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
 }

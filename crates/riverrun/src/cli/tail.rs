@@ -1,4 +1,4 @@
-//! `riverrun tail`: a stream, the channel of a queue, or events of a kind, as it happens.
+//! `riverrun tail`: follows a stream, the channel of a queue, or events of some types.
 
 use riverrun_types::ErrorCode;
 use std::time::Duration;
@@ -22,36 +22,30 @@ const AGAIN: Duration = Duration::from_millis(300);
 #[derive(Args, Debug)]
 pub struct Tail {
     /// What to follow: queue/<name>, job/<id>, flow/<run id>, or any other type/id.
-    #[arg(required_unless_present = "kind", conflicts_with = "kind")]
+    /// Without it, --type selects events of every run and stream.
+    #[arg(required_unless_present = "types")]
     stream: Option<String>,
-    /// Follow all events of these kinds, of every run and stream: order.paid, or order for every
-    /// order.*; several separated by commas.
-    #[arg(long, value_name = "KINDS")]
-    kind: Option<String>,
-    /// Show what happened before, too. A queue has no past.
+    /// Only events of these types, separated by commas: order.paid, or order for every order.*.
+    #[arg(long = "type", alias = "kind", value_name = "TYPES")]
+    types: Option<String>,
+    /// Also print earlier events. The channel of a queue stores none.
     #[arg(long, conflicts_with = "after")]
     from_start: bool,
-    /// Begin after this event; with --kind, after this cursor.
+    /// Start after this event id; without a stream, after this cursor.
     #[arg(long, value_name = "EVENT")]
     after: Option<String>,
-    /// Of a stream, only these types, separated by commas; job takes every job.*.
-    #[arg(long = "type", value_name = "TYPES", conflicts_with = "kind")]
-    types: Option<String>,
 }
 
 impl Tail {
     pub async fn run(self, global: &Global) -> Result<Exit> {
         let client = global.client()?;
         let mut query = Query::new();
-        let what = match (self.stream, self.kind) {
-            (_, Some(kinds)) => {
-                query.push(("kind", kinds));
-                What::Kinds
-            }
-            (stream, None) => {
+        query.extend(self.types.map(|types| ("type", types)));
+        let what = match self.stream {
+            None => What::Kinds,
+            Some(stream) => {
                 query.push(("follow", "until-end".to_owned()));
-                query.extend(self.types.map(|types| ("types", types)));
-                stream_named(&client, stream.as_deref().unwrap_or_default()).await?
+                stream_named(&client, &stream).await?
             }
         };
         let from = if self.from_start { "start" } else { "end" };

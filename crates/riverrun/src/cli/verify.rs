@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use riverrun_engine::RunState;
-use riverrun_store_sqlite::{Inspector, Report, SqliteStore, verify, verify_file};
-use riverrun_types::{Draft, ErrorCode, RunId, RunStatus};
+use riverrun_runtime::projection;
+use riverrun_store::Projection;
+use riverrun_store_sqlite::{Inspector, Report, RunRow, SqliteStore, verify, verify_file};
+use riverrun_types::{Draft, ErrorCode, Millis, time::iso};
 
 use super::{Global, server_flags::ServerFlags};
 use crate::{
@@ -19,8 +21,8 @@ pub struct Verify {
     /// Check this backup instead of a data folder.
     #[arg(long, value_name = "FILE", conflicts_with = "accept_loss")]
     file: Option<PathBuf>,
-    /// Open a data folder that holds less than was acknowledged with what is left. Its files as they
-    /// were are kept in a folder beside them.
+    /// Accept that acknowledged data is missing, so that the server starts with the rest. The old files
+    /// are kept in a folder beside them.
     #[arg(long)]
     accept_loss: bool,
     #[command(flatten)]
@@ -150,15 +152,32 @@ impl Inspector for Reducer {
         }
     }
 
-    fn run(&mut self, _run: &RunId, status: RunStatus) -> Option<String> {
+    fn run(&mut self, row: &RunRow) -> Option<String> {
         let state = std::mem::replace(&mut self.state, RunState::new());
-        let is_told = state.status == status || state.len == 0;
-        (!is_told).then(|| {
-            format!(
-                "its events lead to status {}, and its row says {}",
-                state.status.as_str(),
-                status.as_str()
-            )
+        if state.len == 0 {
+            return None;
+        }
+        let Projection {
+            status,
+            wake_ms,
+            ended_ms,
+            ..
+        } = projection(&state);
+        let time = |ms: Option<Millis>| ms.map_or_else(|| "none".to_owned(), iso);
+        let members = [
+            ("status", status.as_str().into(), row.status.as_str().into()),
+            (
+                "version",
+                state.version.to_string(),
+                row.version.to_string(),
+            ),
+            ("next time", time(wake_ms), time(row.wake_ms)),
+            ("end", time(ended_ms), time(row.ended_ms)),
+        ];
+        let mut members = members.into_iter();
+        let wrong = members.find(|(_, events, row)| events != row);
+        wrong.map(|(name, events, row)| {
+            format!("its events lead to {name} {events}, and its row says {row}")
         })
     }
 }

@@ -31,22 +31,22 @@ const LEAVE: Duration = Duration::from_secs(3_600);
 
 #[derive(Args, Debug)]
 pub struct Worker {
-    /// The server to work for; the same as --url. Default http://127.0.0.1:4600.
+    /// The URL of the server, like --url. Default http://127.0.0.1:4600.
     #[arg(long, value_name = "URL")]
     server: Option<String>,
-    /// The project whose processes/** are run.
+    /// The folder of the project whose processes/** to run.
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     project: PathBuf,
-    /// The name under which people find it. Default the machine's name and the process's number.
+    /// The name of the worker in lists. Default: the host name and the process id.
     #[arg(long)]
     name: Option<String>,
-    /// A word about it, for people; more than one are possible.
+    /// A tag shown in lists; may be repeated.
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
-    /// Jobs and calls at once.
+    /// The most jobs and calls to run at once.
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     concurrency: u32,
-    /// How long to wait for a server that is not there yet.
+    /// How long to wait for a server that is not running yet.
     #[arg(long, value_parser = parse_duration, value_name = "TIME", default_value = "5s")]
     wait: Duration,
     #[command(flatten)]

@@ -18,16 +18,16 @@ pub struct Workers {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// List the workers that are connected, or may come back.
+    /// List workers that are connected or may reconnect.
     #[command(before_help = "Example: riverrun workers ls")]
     Ls,
-    /// Give workers no more work, and let them go when they have ended what they run.
+    /// Give workers no more work; they disconnect when their current work has ended.
     #[command(before_help = "Example: riverrun workers drain 3 --grace 5m")]
     Drain {
-        /// The workers' ids.
+        /// The ids of the workers.
         #[arg(required = true)]
         ids: Vec<String>,
-        /// How long they may take; what has not ended then is tried again elsewhere.
+        /// How long to wait for their current work. Work that takes longer runs again elsewhere.
         #[arg(long, value_parser = parse_duration, value_name = "TIME", default_value = "30s")]
         grace: std::time::Duration,
     },

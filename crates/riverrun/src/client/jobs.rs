@@ -40,7 +40,7 @@ impl<'a> Watch<'a> {
             return Ok(answer);
         }
         let ends = "job.completed,job.failed,job.cancelled".to_owned();
-        let query = vec![("from", "end".to_owned()), ("types", ends)];
+        let query = vec![("from", "end".to_owned()), ("type", ends)];
         self.follow(query, |_| {}).await
     }
 

@@ -295,7 +295,7 @@ pub fn told(code: Code, message: &str, exit: Exit, details: &Value) -> Failure {
         Some(ErrorCode::TriggerBroken) => failure.next("riverrun triggers show <id>"),
         Some(ErrorCode::TriggerExists) => failure.next("riverrun triggers rm <id>, and again"),
         Some(ErrorCode::AwaitNotFound) => failure
-            .next("riverrun runs why <run>, which says the id of its door")
+            .next("riverrun runs why <run>, which prints the id of the callback")
             .next("riverrun triggers ls"),
         Some(ErrorCode::JobOfRun) => failure.next("riverrun runs cancel <run>"),
         Some(ErrorCode::RunNotEnded) => failure.next("riverrun runs cancel <id>"),

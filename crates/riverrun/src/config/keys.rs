@@ -122,7 +122,7 @@ pub fn unknown_key(key: &str, known: &BTreeMap<String, Kind>, source: &Source) -
         .max_by(|a, b| strsim::jaro_winkler(a, key).total_cmp(&strsim::jaro_winkler(b, key)));
     let failure = Failure::usage(
         ErrorCode::ConfigUnknownKey,
-        format!("{key:?} is no setting"),
+        format!("{key:?} is not a setting"),
     )
     .note(format!("from {source}"));
     match near {

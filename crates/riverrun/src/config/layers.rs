@@ -246,7 +246,7 @@ fn is_of_a_service(name: &str) -> bool {
 fn misspelt(name: &str, names: &[String]) -> Result<String> {
     let near = |known: &&String| strsim::damerau_levenshtein(known, name) <= 2;
     if let Some(near) = names.iter().find(near) {
-        let message = format!("{PREFIX}{name} is no setting");
+        let message = format!("{PREFIX}{name} is not a setting");
         return Err(Failure::usage(ErrorCode::ConfigUnknownKey, message)
             .note(format!("the nearest one is {PREFIX}{near}"))
             .next("riverrun config"));
@@ -258,7 +258,7 @@ fn misspelt(name: &str, names: &[String]) -> Result<String> {
         .filter(|known| likeness(known) > 0.7);
     let meant = nearest.map(|known| format!("; did you mean {PREFIX}{known}?"));
     let meant = meant.unwrap_or_default();
-    Ok(format!("{PREFIX}{name} is no setting{meant}"))
+    Ok(format!("{PREFIX}{name} is not a setting{meant}"))
 }
 
 /// Paths in a file are relative to the file; the default data folder lies in the project.
@@ -429,7 +429,7 @@ mod tests {
             "lease = 'x'",
             &[],
             "CONFIG_INVALID",
-            &["lease", "\"x\" is no duration"],
+            &["lease", "\"x\" is not a duration"],
         );
         refused(
             "log_format = 'xml'",
@@ -504,8 +504,8 @@ mod tests {
         assert_eq!(
             load(&Flags::default(), vars).unwrap().warnings,
             [
-                "RIVERRUN_BOGUS is no setting",
-                "RIVERRUN_MAX_DRIVER_COUNT is no setting; did you mean RIVERRUN_MAX_DRIVERS?",
+                "RIVERRUN_BOGUS is not a setting",
+                "RIVERRUN_MAX_DRIVER_COUNT is not a setting; did you mean RIVERRUN_MAX_DRIVERS?",
             ]
         );
     }

@@ -106,7 +106,7 @@ fn documented_defaults_of_keys_are_those_of_the_configuration() {
 }
 
 /// Constants by what the page says of them, in lower case: words in capitals are codes of errors.
-const FIXED: [(&str, &str, &str); 26] = [
+const FIXED: [(&str, &str, &str); 28] = [
     (
         "Issues that validation lists",
         "engine/src/validate/mod.rs",
@@ -116,6 +116,16 @@ const FIXED: [(&str, &str, &str); 26] = [
         "Characters of an issue's message or path",
         "engine/src/validate/issues.rs",
         "max_message",
+    ),
+    (
+        "Values and member names of a definition in JSON or YAML, also of a trigger",
+        "runtime/src/definition/bounded.rs",
+        "max_values",
+    ),
+    (
+        "bytes of payloads in a page of events or of a queue's jobs",
+        "store/src/query.rs",
+        "page_bytes",
     ),
     (
         "Edges of a diagram",

@@ -27,51 +27,51 @@ pub use time::{Keep, Span, parse_duration, show_duration};
 pub struct Config {
     /// Where the server listens: `host:port`, port 0 for any free one. Default `127.0.0.1:4600`.
     pub listen: String,
-    /// Lets the server listen on other addresses than loopback although nobody has to prove who
-    /// they are. Default false.
+    /// Accept requests from other machines without authentication. Without it the server only listens
+    /// on loopback addresses. Default false.
     pub allow_unauthenticated: bool,
-    /// Names under which the server answers beside `localhost` and loopback addresses, such as the
-    /// one that a proxy passes on; `*.example.org` stands for every name below. Default none: a
-    /// server on loopback answers to no others, a server elsewhere to all.
+    /// Host names that the server accepts beside `localhost` and loopback addresses, such as the name
+    /// that a proxy passes on; `*.example.org` matches every name below it. Default none: a server on
+    /// a loopback address accepts no other names, any other server accepts all.
     pub allowed_hosts: Vec<String>,
-    /// Where others reach the server, such as `https://flows.example.org`: what the links that
-    /// steps hand out begin with. Its name is one of `allowed_hosts`. Default the address on which
-    /// the server listens.
+    /// The URL under which others reach the server, such as `https://flows.example.org`, used in links
+    /// such as callback URLs. Its host is added to `allowed_hosts`. Default: the listen address.
     pub public_url: Option<String>,
-    /// The folder of the embedded store. Default `.riverrun`, in the project's folder where there
-    /// is one. In a file it is relative to that file.
+    /// The data folder of the embedded store. In a file it is relative to that file. Default
+    /// `.riverrun` in the folder of the project, else in the current folder.
     pub data: PathBuf,
     /// The store: `sqlite://` (in `data`), `sqlite:///folder` or `memory:`. Default `sqlite://`.
     pub store: String,
-    /// Bytes on the disk of the embedded store that are kept for deletes, cancels and checkpoints on
-    /// the day on which it is full; at most a sixteenth of the disk. Default 16777216 (16 MiB); 0
-    /// keeps none.
+    /// Bytes that the embedded store reserves for deletes, cancels and checkpoints when the disk is
+    /// full; at most a sixteenth of the disk. 0: no reserve. Default 16777216 (16 MiB).
     pub disk_reserve_bytes: u64,
-    /// What the full names of streams begin with, as in `nq:flow:<runId>`. Default `nq`.
+    /// The prefix of full stream names, as in `nq:flow:<runId>`. Default `nq`.
     pub namespace: Namespace,
-    /// The folder whose `flows/**`, `processes/**` and `triggers/**` are served. Default none.
+    /// The folder of the project with `flows/**`, `processes/**` and `triggers/**`. Default none.
     pub project: Option<PathBuf>,
-    /// How log lines look: `text` or `json`. Default `text`.
+    /// The format of log lines: `text` or `json`. Default `text`.
     pub log_format: LogFormat,
-    /// Which log lines there are: `error`, `warn`, `info`, `debug`, `trace`, `off`, or a filter
-    /// such as `info,riverrun_runtime=debug`. Default `info`.
+    /// The log level: `error`, `warn`, `info`, `debug`, `trace`, `off`, or a filter such as
+    /// `info,riverrun_runtime=debug`. Default `info`.
     pub log: String,
-    /// How long a run is safe from other servers without a sign of life. Default `30s`.
+    /// How long a lease is valid without a heartbeat before other servers may take the work over.
+    /// Default `30s`.
     pub lease: Span,
-    /// How long a remote worker whose connection closed may take to come back before what it ran is
+    /// How long a remote worker may take to reconnect after its connection closed before its work is
     /// given to others. Default `5s`.
     pub worker_reconnect: Span,
-    /// Runs driven at once, 1 to 1000000; further ones wait in the store. Default 1024.
+    /// The most runs that the server advances at the same time, 1 to 1000000; others wait in the
+    /// store. Default 1024.
     pub max_drivers: usize,
-    /// How long one attempt of a step may take where the step says nothing. Default `30s`.
+    /// The default timeout of one attempt of a step. Default `30s`.
     pub attempt_timeout: Span,
-    /// Runs one after the other, each started by an event that the one before led to: an event of
-    /// the last starts no more, so a flow that starts itself ends. 0 lets no event of such a run
-    /// start another. Default 100.
+    /// The longest chain of runs in which each is started by an event of the previous one, so that a
+    /// flow that triggers itself stops. 0: events of runs that an event started start no runs.
+    /// Default 100.
     pub max_chain: u32,
-    /// Reduced runs kept in memory; 0 keeps none. Default 1000.
+    /// The most run states cached in memory. 0: no cache. Default 1000.
     pub cached_runs: u64,
-    /// How long a shutdown waits for attempts that run. Default `5s`; `0s` does not wait.
+    /// How long a shutdown waits for running attempts. `0s`: do not wait. Default `5s`.
     pub grace: Span,
     pub retention: Retention,
     pub limits: Limits,
@@ -81,7 +81,7 @@ pub struct Config {
     pub dev: Dev,
 }
 
-/// How long ended runs are kept, each a duration or `off`, which keeps for ever.
+/// How long ended runs are kept: durations, or `off` to keep them for ever.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Retention {
@@ -91,82 +91,79 @@ pub struct Retention {
     pub failed: Keep,
     /// Default `30d`.
     pub cancelled: Keep,
-    /// Emitted events, for awaits that look back; in their streams they stay as long as those do.
-    /// Default `7d`.
+    /// Emitted events for awaits that look back, and idempotency keys of events. In their own streams
+    /// events are kept as long as the stream. Default `7d`.
     pub emitted: Keep,
 }
 
-/// What one request may ask for.
+/// Limits of requests and definitions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// Bytes of a request's body. Default 16777216 (16 MiB).
+    /// The most bytes of a request body. Default 16777216 (16 MiB).
     pub body_bytes: usize,
-    /// How long a request may take; live streams and waits have their own time. Default `30s`.
+    /// How long a request may take, except live streams and `?wait=`. Default `30s`.
     pub request_timeout: Span,
-    /// The longest time that a request may wait for the end of a run. Default `5m`.
+    /// The longest `?wait=` for the end of a run. Default `5m`.
     pub max_wait: Span,
-    /// How long a client may take nothing of what it is sent before it is disconnected. Default
-    /// `1m`.
+    /// How long a client may read nothing before it is disconnected. Default `1m`.
     pub stall_timeout: Span,
-    /// Bytes that are read ahead, or wait to be sent, for one reader of a live stream. Default
-    /// 262144 (256 KiB).
+    /// The most bytes buffered for one reader of a live stream. Default 262144 (256 KiB).
     pub live_reader_bytes: usize,
-    /// Bytes that wait for all readers of live streams together; beyond that the ones that do not
-    /// read are disconnected. Default 67108864 (64 MiB).
+    /// The most bytes buffered for all readers of live streams and large answers together; beyond it,
+    /// readers that do not read are disconnected. Default 67108864 (64 MiB).
     pub live_total_bytes: usize,
-    /// Steps that the definition of a flow may have, 1 to 100000. Default 5000.
+    /// The most steps of a flow definition, 1 to 100000. Default 5000.
     pub flow_steps: usize,
 }
 
-/// What the `http` handler may do.
+/// Permissions of the `http` step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Http {
-    /// Addresses that are not public and may be called all the same: host names, addresses,
-    /// networks, each with a port or without. Default none.
+    /// Addresses that are not public and may be called nevertheless: host names, IP addresses or
+    /// networks, each with or without a port. Default none.
     pub allow: Vec<String>,
 }
 
-/// What one expression may use.
+/// Limits of expressions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Expr {
-    /// Bytes that it may allocate. Default 33554432 (32 MiB).
+    /// The most bytes that an expression may allocate. Default 33554432 (32 MiB).
     pub memory_bytes: usize,
-    /// How long it may run. Default `250ms`.
+    /// How long an expression may run. Default `250ms`.
     pub time: Span,
-    /// Bytes of JSON that it may answer with. Default 1048576 (1 MiB).
+    /// The most bytes of the JSON result of an expression. Default 1048576 (1 MiB).
     pub output_bytes: usize,
-    /// Processes that evaluate, 1 to 1024, started when they are needed. Default 2.
+    /// The most child processes that evaluate expressions, 1 to 1024; they start on demand. Default 2.
     pub threads: usize,
 }
 
-/// How the processes of a project are run.
+/// The runners of the processes of a project.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Runners {
-    /// Node.js: a path, or a name to be found on `PATH`. Default `node`.
+    /// The Node.js program: a path, or a name on `PATH`. Default `node`.
     pub node: Option<String>,
-    /// Python: a path, or a name to be found on `PATH`. Default `python3`.
+    /// The Python program: a path, or a name on `PATH`. Default `python3`.
     pub python: Option<String>,
-    /// Child processes for JavaScript and TypeScript; each takes many jobs at once, and only
-    /// handlers that compute profit from more. Default 1.
+    /// The number of child processes for JavaScript and TypeScript. Each runs many jobs at once; more
+    /// of them only help handlers that compute. Default 1.
     pub node_processes: usize,
-    /// Child processes for Python. Default 1.
+    /// The number of child processes for Python. Default 1.
     pub python_processes: usize,
-    /// Environment variables of the server that processes see beside the usual ones, such as
+    /// Environment variables of the server that are passed to processes beside the usual ones, such as
     /// `DATABASE_URL`. Default none.
     pub env: Vec<String>,
-    /// A child process that holds more memory is replaced once it has ended what it runs; at
-    /// twice as much it is ended at once, and so is an executable with its process group. Default
-    /// 1073741824 (1 GiB).
+    /// The memory of a child process, in bytes. A child process that uses more is replaced when its
+    /// current work has ended; at twice as much it is killed, and so is an executable with its process
+    /// group. Default 1073741824 (1 GiB).
     pub memory_bytes: u64,
-    /// How long a module may take to load. Others work meanwhile. Default `60s`.
+    /// How long a module may take to load. Other processes run meanwhile. Default `60s`.
     pub load_timeout: Span,
-    /// How long a child process that runs something may say nothing, though it is asked whether it
-    /// lives, until it is ended and replaced: it is stopped, or a handler has blocked it all that
-    /// time. Default `60s`; `off` turns it off.
+    /// How long a busy child process may leave heartbeats unanswered before it is killed and replaced,
+    /// because it is stopped or a handler blocks it. `off`: never. Default `60s`.
     pub silent_timeout: Keep,
 }
 
@@ -185,13 +182,13 @@ impl Default for Runners {
     }
 }
 
-/// What `riverrun dev` does beside serving.
+/// Settings of `riverrun dev`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dev {
-    /// The flow to start once the server is up. Default none.
+    /// The flow to start when the server is ready. Default none.
     pub run: Option<String>,
-    /// The input that it gets. Default an empty object.
+    /// The input of this flow. Default an empty object.
     pub input: Option<Value>,
 }
 
@@ -318,7 +315,7 @@ impl Config {
         }
     }
 
-    /// How processes are run; what their SDKs need is kept beside the data.
+    /// The settings of runners; the files of the SDKs are kept in the data folder.
     pub fn process_settings(&self) -> crate::project::processes::Settings {
         let environment = riverrun_providers::Environment {
             pass: self.runners.env.clone(),

@@ -15,7 +15,7 @@ const UNITS: [(&str, u64); 5] = [
 
 /// Reads a duration: numbers with a unit each, one after the other.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
-    let refuse = || format!("{text:?} is no duration: write 250ms, 30s, 5m, 1h30m or 7d");
+    let refuse = || format!("{text:?} is not a duration: write 250ms, 30s, 5m, 1h30m or 7d");
     let mut rest = text.trim();
     if rest.is_empty() {
         return Err(refuse());
@@ -38,7 +38,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
             .checked_mul(*unit_ms)
             .and_then(|ms| total_ms.checked_add(ms))
             .filter(|ms| i64::try_from(*ms).is_ok())
-            .ok_or_else(|| format!("{text:?} is longer than time itself"))?;
+            .ok_or_else(|| format!("{text:?} is too long"))?;
         rest = after;
     }
     Ok(Duration::from_millis(total_ms))

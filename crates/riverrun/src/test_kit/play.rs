@@ -10,8 +10,10 @@ use async_trait::async_trait;
 use futures::{sink, stream};
 use riverrun::{Riverrun, SimulatedClock, StartRequest};
 use riverrun_protocol::{LoadedProcess, WorkError};
-use riverrun_providers::remote::{Brought, Home, MadeFlows, Workers, WorkersOptions};
-use riverrun_runtime::{Composable, Error, Options, Process, Visitor, compose, door_signature};
+use riverrun_providers::remote::{Workers, WorkersOptions};
+use riverrun_runtime::{
+    Brought, Composable, Error, Home, MadeFlows, Options, Process, Visitor, compose, door_signature,
+};
 use riverrun_store::{Kinds, LogQuery};
 use riverrun_types::{ErrorCode, Event, EventType, Json, Millis, RunId, StreamName, time};
 use serde::Deserialize;

@@ -73,7 +73,7 @@ impl Report {
         }
         let data = event.data.as_ref().map_or(Value::Null, Json::value);
         match &event.kind {
-            EventType::FlowFailed => self.error = Some(failure(&data["error"])),
+            EventType::FlowFailed => self.error = Some(data["error"].clone()),
             EventType::LogWarn if data["code"] == ErrorCode::ExpressionError.as_str() => {
                 let step = event.step.as_ref().map(|at| at.name.to_string());
                 let step = step.or_else(|| step_of(data["message"].as_str()?));
@@ -183,7 +183,7 @@ impl Visit {
                 self.ends("completed", now);
             }
             T::StepFailed => {
-                let error = failure(&data["error"]);
+                let error = data["error"].clone();
                 match data["willRetry"] == true {
                     true => {
                         let attempt = event.step.as_ref().map_or(1, |at| at.attempt);
@@ -274,15 +274,4 @@ fn step_of(message: &str) -> Option<String> {
     let (_, rest) = message.split_once(" of step \"")?;
     let (step, _) = rest.split_once('"')?;
     Some(step.to_owned())
-}
-
-/// A failure with the member that SDKs know.
-fn failure(told: &Value) -> Value {
-    let mut failure = told.clone();
-    if let Some(members) = failure.as_object_mut()
-        && let Some(retryable) = members.remove("retryable")
-    {
-        members.insert("retriable".to_owned(), retryable);
-    }
-    failure
 }

@@ -116,10 +116,10 @@ steps:
         let url = why["reasons"][0]["url"].as_str();
         let id = url.unwrap_or_else(|| panic!("{why:#}")).rsplit('/').next();
         let fire = ["fire", id.unwrap(), "-d", r#"{"by":"bank"}"#];
-        server.run(&fire).refused(2, &["BAD_SIGNATURE"]);
+        server.run(&fire).refused(2, &["SIGNATURE_INVALID"]);
         server
             .run(&[&fire[..], &["--secret", "other"]].concat())
-            .refused(2, &["BAD_SIGNATURE"]);
+            .refused(2, &["SIGNATURE_INVALID"]);
         server.ok(&[&fire[..], &["--secret", given]].concat());
         let ended = end(&server, &waiting);
         assert_eq!(ended["result"], "from bank", "{ended}");

@@ -151,7 +151,7 @@ fn processes_that_make_no_flow_are_told_wherever_they_are_read() {
         1,
         &[
             "warning: typo.flow: step \"typo\" is in no flow",
-            "again.flow.emit: is no setting; did you mean emits?",
+            "again.flow.emit: is not a setting; did you mean emits?",
             "error[PROCESS_INVALID]",
         ],
     );

@@ -306,7 +306,7 @@ fn the_page_of_processes_has_every_setting_and_every_member_of_the_context() {
         (config, "export interface ProcessConfig<", "  ", 25),
         (config, "export interface StepConfig {", "  ", 9),
         (config, "export interface FlowConfig ", "  ", 2),
-        (config, "export interface RetryPolicy {", "  ", 4),
+        (config, "export interface Retry {", "  ", 7),
         (context, "export interface Context<", "  ", 25),
         (context, "export interface StateApi<", "  ", 7),
         (context, "export interface EnqueueOptions {", "  ", 20),
@@ -318,9 +318,9 @@ fn the_page_of_processes_has_every_setting_and_every_member_of_the_context() {
         ),
         (
             "sdks/python/src/riverrun/config.py",
-            "class RetryPolicy(Record):",
+            "class Retry(Record):",
             "    ",
-            4,
+            7,
         ),
     ] {
         let members = members(file, begin, indent);

@@ -9,7 +9,11 @@ fn help_version_and_completions() {
     let project = Project::new();
     let help = project.run(&["--help"]);
     assert_eq!(help.code, 0);
-    assert!(help.out.starts_with("Durable flows"), "{}", help.out);
+    assert!(
+        help.out.starts_with("One server for background jobs"),
+        "{}",
+        help.out
+    );
     let help = project.run(&["run", "--help"]);
     let mut lines = help.out.lines();
     assert_eq!(lines.next(), Some("Start a run of a flow"));
@@ -134,6 +138,10 @@ fn doctor_finds_what_is_wrong() {
     project.write("processes/good.ts", "export default (a: number) => a\n");
     project.write("processes/bad.ts", "export default (a: ) => a\n");
     project.write("processes/gone.py", "import not_there\n");
+    project.write(
+        "processes/away.ts",
+        "import x from 'not-installed'\nexport default () => x\n",
+    );
     let ended = project.run(&["doctor", "--project", ".", listen]);
     assert_eq!(ended.code, 1);
     for text in [
@@ -141,11 +149,26 @@ fn doctor_finds_what_is_wrong() {
         "✓ python",
         "✗ process",
         "bad.ts:1:20",
+        "try: Correct the line",
         "not_there",
+        "away.ts:1:15",
+        "try: npm install not-installed",
         "✓ work     1 processes loaded",
     ] {
         assert!(ended.out.contains(text), "{text} is not in {}", ended.out);
     }
+    let bad = ended
+        .out
+        .lines()
+        .filter(|line| line.starts_with('✗'))
+        .count();
+    let next = ended
+        .out
+        .lines()
+        .filter(|line| line.starts_with("  try: "))
+        .count();
+    assert_eq!(bad, next, "{}", ended.out);
+    assert!(!ended.out.contains("riverrun help"), "{}", ended.out);
     project.write("riverrun.toml", "[runners]\nnode = '/nowhere/node'\n");
     let ended = project.run(&["doctor", "--project", ".", listen]);
     assert!(ended.out.contains("✗ node"), "{}", ended.out);
@@ -165,7 +188,7 @@ fn doctor_with_a_server() {
     let server = project.serve();
     let ended = server.run(&["doctor", "--project", "."]);
     assert_eq!(ended.code, 0, "{ended:#?}");
-    for text in ["✓ server", "is ready", "✓ version", "has the data folder"] {
+    for text in ["✓ server", "is ready", "✓ version", "uses the data folder"] {
         assert!(ended.out.contains(text), "{text} is not in {}", ended.out);
     }
 }
@@ -217,6 +240,6 @@ fn a_variable_that_is_no_setting_is_spoken_of() {
         ],
     ] {
         let said = said(args);
-        assert!(said.contains("RIVERRUN_BOGUS is no setting"), "{said}");
+        assert!(said.contains("RIVERRUN_BOGUS is not a setting"), "{said}");
     }
 }

@@ -73,8 +73,7 @@ fn a_store_full_of_poison_starts_serves_and_is_cleaned() {
         }
         server.ok(&["runs", "delete", id]);
     }
-    // Jobs called `.` and `..` cannot be named in a path; their queue can.
-    server.ok(&["queues", "drain", "emails", "--delayed"]);
+    // Some are called `.` and `..`, which no path can name.
     for job in list(&server, &["jobs", "ls", "--limit", "100"]) {
         server.ok(&["jobs", "rm", job["id"].as_str().unwrap()]);
     }
@@ -93,6 +92,137 @@ fn a_store_full_of_poison_starts_serves_and_is_cleaned() {
         "only the run of this test is left: {runs:#?}"
     );
     assert_eq!(list(&server, &["jobs", "ls"]), Vec::<Value>::new());
+}
+
+/// What is done to a row of each kind of stored thing. Runs are `s0` and on, jobs `j0` and on.
+const DAMAGE: &[&str] = &[
+    "UPDATE runs SET extra = substr(extra, 1, length(extra) / 2) WHERE id = 's0'",
+    "UPDATE runs SET status = 99 WHERE id = 's1'",
+    "UPDATE runs SET len = 'garbage' WHERE id = 's2'",
+    "UPDATE runs SET turn = 9223372036854775807 WHERE id = 's3'",
+    "UPDATE runs SET version = -1 WHERE id = 's4'",
+    "UPDATE runs SET created_ms = x'ff00' WHERE id = 's5'",
+    "UPDATE chunks SET body = substr(body, 1, length(body) / 2)
+     WHERE stream = (SELECT no FROM runs WHERE id = 's6')",
+    "UPDATE work SET data = x'ff00fe' WHERE id = 'j0'",
+    "UPDATE work SET rank = 'garbage' WHERE id = 'j1'",
+    "UPDATE work SET attempt = -1 WHERE id = 'j2'",
+    "UPDATE work SET created_ms = 'never' WHERE id = 'j3'",
+    "UPDATE flows SET definition = '[]' WHERE id = 'broken'",
+    "UPDATE triggers SET definition = x'00' WHERE id = 't0'",
+    "UPDATE triggers SET definition = '[1]' WHERE id = 't1'",
+    "UPDATE triggers SET updated_ms = 'never' WHERE id = 't2'",
+    "UPDATE queues SET paused = 'perhaps', waiting = 'many' WHERE name = 'other'",
+    "UPDATE streams SET len = -1 WHERE id = 'o1'",
+    "UPDATE names SET text = x'ff00' WHERE text = 'unused'",
+    "UPDATE markers SET value = '{'",
+    "UPDATE meta SET value = 'garbage' WHERE key IN ('opens', 'log', 'stray_ms')",
+];
+
+/// Rows of every kind hold what is never written there: nothing but their own is lost.
+#[test]
+fn a_store_with_damaged_rows_starts_serves_and_is_cleaned() {
+    let project = Project::new();
+    let server = start(&project);
+    let post = |path: &str, body: &str| {
+        let (status, answer) = server.ask("POST", path, body);
+        assert!((200..300).contains(&status), "{path} {body}: {answer}");
+    };
+    for flow in ["slow", "broken", "unused"] {
+        let steps = r#"{"rest": {"type": "delay", "config": {"ms": 3600000}}}"#;
+        let flow = format!(
+            r#"{{"id": "{flow}", "version": "1.0.0", "initialStepId": "rest", "steps": {steps}}}"#
+        );
+        post("/api/flows", &flow);
+    }
+    post(
+        "/api/flows/unused/start",
+        r#"{"runId": "gone", "input": {}}"#,
+    );
+    server.ok(&["runs", "cancel", "gone"]);
+    server.ok(&["runs", "delete", "gone"]);
+    for at in 0..8 {
+        let run = format!(r#"{{"runId": "s{at}", "input": {{}}, "tags": ["t"]}}"#);
+        post("/api/flows/slow/start", &run);
+        let job = format!(r#"{{"data": {at}, "options": {{"jobId": "j{at}"}}}}"#);
+        post("/api/queue/emails/jobs?create=true", &job);
+    }
+    post(
+        "/api/queue/other/jobs?create=true",
+        r#"{"data": 1, "options": {"jobId": "o"}}"#,
+    );
+    for at in 0..4 {
+        let trigger = format!(r#"{{"id": "t{at}", "type": "manual", "flow": "slow"}}"#);
+        post("/api/triggers", &trigger);
+    }
+    post(
+        "/api/events/order/o1",
+        r#"{"type": "order.paid", "data": 1}"#,
+    );
+    server.signal("-TERM");
+    assert_eq!(server.ended(), 0);
+
+    let file = project.path(".riverrun/riverrun.db");
+    let conn = rusqlite::Connection::open(file).unwrap();
+    for damage in DAMAGE {
+        conn.execute(damage, []).unwrap();
+    }
+    drop(conn);
+    // Everything is reported at once.
+    let verified = project.run(&["verify"]);
+    assert_eq!(verified.code, 1, "{verified:#?}");
+    let ids = [
+        "s0", "s1", "s2", "s3", "s4", "s5", "s6", "j0", "j2", "t0", "other", "o1",
+    ];
+    for id in ids {
+        assert!(
+            verified.out.contains(&format!(" {id}")),
+            "{id} in {}",
+            verified.out
+        );
+    }
+
+    let server = start(&project);
+    let health = Health::watch(&server);
+    for list in [
+        "/readyz",
+        "/api/runs",
+        "/api/executions",
+        "/api/flows",
+        "/api/jobs",
+        "/api/queue",
+        "/api/queue/emails/jobs",
+        "/api/triggers",
+        "/api/schedules",
+        "/api/awaits",
+        "/api/events?kind=order",
+        "/api/events/order/list",
+    ] {
+        let (status, answer) = server.ask("GET", list, "");
+        assert_eq!(status, 200, "{list}: {answer}");
+    }
+    let runs = list(&server, &["runs", "ls", "--limit", "100"]);
+    assert_eq!(runs.len(), 8, "{runs:#?}");
+    // What is whole goes on.
+    project.write("flows/quick.yaml", crate::support::QUICK);
+    server.ok(&["flows", "register", "flows/quick.yaml"]);
+    let answer = server.json(&["run", "quick", "-d", r#"{"name": "Ada"}"#, "--wait"]);
+    assert_eq!(answer["status"], "completed", "{answer:#}");
+    server.ok(&["runs", "why", "s7"]);
+    let damaged = server.ok(&["runs", "why", "s6"]);
+    assert!(damaged.contains("the stored data is damaged"), "{damaged}");
+    for at in 0..8 {
+        let run = format!("s{at}");
+        server.ok(&["runs", "cancel", &run]);
+        server.ok(&["runs", "delete", &run]);
+        server.ok(&["jobs", "rm", &format!("j{at}")]);
+    }
+    for trigger in list(&server, &["triggers", "ls"]) {
+        server.ok(&["triggers", "rm", trigger["id"].as_str().unwrap()]);
+    }
+    health.stop();
+    server.signal("-TERM");
+    assert_eq!(server.ended(), 0);
 }
 
 /// The binary, without a project, under a memory limit.

@@ -136,7 +136,7 @@ fn jobs_are_added_listed_and_steered() {
     // Lists.
     assert_eq!(states(&server, &[]).len(), 3);
     assert_eq!(states(&server, &["--limit", "2"]).len(), 2);
-    assert_eq!(states(&server, &["--state", "failed", "--all"]).len(), 0);
+    assert_eq!(states(&server, &["--status", "failed", "--all"]).len(), 0);
     let lines = server.ok(&["jobs", "ls", "mail", "-o", "jsonl"]);
     assert_eq!(lines.lines().count(), 3);
     let table = server.ok(&["jobs", "ls", "mail"]);
@@ -246,11 +246,11 @@ fn queues_are_steered_and_emptied() {
 
     server.ok(&["jobs", "cancel", &late]);
     let removed = |args: &[&str]| server.json(args)["removed"].clone();
-    let clean = ["queues", "clean", "mail", "--state", "cancelled"];
+    let clean = ["queues", "clean", "mail", "--status", "cancelled"];
     assert_eq!(removed(&[&clean[..], &["--older-than", "1h"]].concat()), 0);
     assert_eq!(removed(&clean), 1);
     add(&server, &["--delay", "1h"]);
-    assert_eq!(removed(&["queues", "drain", "mail"]), 2);
+    assert_eq!(removed(&["queues", "clear", "mail"]), 2);
     let drained = server.ok(&["queues", "drain", "mail", "--delayed"]);
     assert_eq!(drained.trim(), "removed 1 jobs");
 
@@ -275,7 +275,7 @@ fn names_that_are_not_there() {
         vec!["queues", "show", "gone"],
         vec!["queues", "pause", "gone"],
         vec!["queues", "resume", "gone"],
-        vec!["queues", "drain", "gone"],
+        vec!["queues", "clear", "gone"],
         vec!["queues", "clean", "gone"],
         vec!["jobs", "ls", "gone"],
         vec!["dlq", "ls", "gone"],

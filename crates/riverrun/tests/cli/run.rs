@@ -128,7 +128,7 @@ fn exit_codes() {
         .refused(4, &["error[TIMEOUT]", "the run goes on"]);
     server
         .run(&["run", "slow", "--wait", "--timeout", "soon"])
-        .refused(2, &["error[USAGE]", "no duration"]);
+        .refused(2, &["error[USAGE]", "not a duration"]);
     server
         .run(&["runs", "show", "nothing"])
         .refused(2, &["error[RUN_NOT_FOUND]"]);

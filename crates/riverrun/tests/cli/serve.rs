@@ -306,6 +306,10 @@ fn a_flow_of_processes_stays_whole_while_a_file_of_it_does_not_load() {
     assert_eq!(other.trim(), "\"other\"");
     let started = server.run(&["run", "inc"]);
     started.refused(2, &["FLOW_NOT_FOUND", "b.mjs does not load"]);
+    assert!(!started.err.contains("torn.mjs"), "{}", started.err);
+    let unknown = server.run(&["run", "nowhere"]);
+    unknown.refused(2, &["FLOW_NOT_FOUND"]);
+    assert!(!unknown.err.contains(".mjs"), "{}", unknown.err);
     let sent = server.ok(&["jobs", "add", "mail", "--wait", "-d", "{}"]);
     assert_eq!(sent.trim(), "\"sent\"");
     server.kill();

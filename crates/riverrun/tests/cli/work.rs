@@ -131,7 +131,7 @@ fn what_does_not_load_is_shown_and_told_to_whoever_asks_for_it() {
         "did you mean concurrency?",
         "timeoutMs: must be a whole number",
         "chmod +x processes/plain.sh",
-        "processes/nothing.mjs has no handler",
+        "processes/nothing.mjs exports no handler",
     ] {
         assert!(built.err.contains(told), "{told}: {}", built.err);
     }

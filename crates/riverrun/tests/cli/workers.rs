@@ -272,6 +272,50 @@ fn a_killed_workers_job_is_taken_by_another_soon() {
     assert!(said.contains("WORKER_LOST"), "{said}");
 }
 
+/// With a lease that is as long as the job's time, as by default: whichever is over first.
+#[test]
+fn a_frozen_worker_costs_its_job_no_attempt() {
+    let (home, first, second) = (Project::new(), Project::new(), Project::new());
+    let server = home.start(&SERVE);
+    let once = "'timeout_ms': 3_000, 'retry_policy': {'attempts': 1}";
+    let hold = HOLD.replace("'timeout_ms': 120_000", once);
+    first.write("processes/hold.py", &hold);
+    second.write("processes/hold.py", &hold);
+    second.write("go", "");
+    let frozen = Worker::start(&first, &server.url, &["--name", "first"]);
+    let job = add(&server, "hold");
+    until("the handler has begun", || {
+        first.path("begun").exists().then_some(())
+    });
+    frozen.signal("-STOP");
+    let _other = Worker::start(&second, &server.url, &["--name", "second"]);
+    let done = job_is(&server, &job, "completed");
+    assert_eq!((&done["result"], &done["attempt"]), (&json!(2), &json!(2)));
+    let said = server.ok(&["jobs", "logs", &job]);
+    assert!(
+        said.contains("WORKER_LOST") && !said.contains("TIMEOUT"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_handler_that_takes_too_long_in_a_worker_that_answers_has_failed() {
+    let (home, away) = (Project::new(), Project::new());
+    let server = home.start(&SERVE);
+    let once = "'timeout_ms': 3_000, 'retry_policy': {'attempts': 1}";
+    away.write(
+        "processes/hold.py",
+        &HOLD.replace("'timeout_ms': 120_000", once),
+    );
+    let _worker = Worker::start(&away, &server.url, &[]);
+    let job = add(&server, "hold");
+    let failed = job_is(&server, &job, "failed");
+    assert_eq!(
+        (&failed["error"]["code"], &failed["attempt"]),
+        (&json!("TIMEOUT"), &json!(1))
+    );
+}
+
 /// Between a worker and its server: it can be cut, and let through again.
 struct Wire {
     url: String,
@@ -388,7 +432,7 @@ fn a_second_signal_ends_a_worker_at_once() {
     let server = home.start(&SERVE);
     let (worker, job) = holding(&server, &away, &[]);
     worker.signal("-TERM");
-    wait_for(&worker.running.err, "once more stops at once");
+    wait_for(&worker.running.err, "a second signal stops at once");
     worker.signal("-TERM");
     assert_eq!(worker.ended(), 130);
     // Nobody else is there: it waits for one.

@@ -38,14 +38,11 @@ impl Runtime {
             let Some(own) = &file.id else {
                 return true;
             };
-            own.split('/').any(|part| part == id)
+            file.names_flow(id)
                 || registered
                     .as_ref()
                     .is_some_and(|flow| has_step_of(flow, own))
-                || file
-                    .mentions
-                    .iter()
-                    .any(|word| word == id || names.contains(word))
+                || file.mentions.iter().any(|word| names.contains(word))
         };
         let why: Vec<String> = files
             .iter()

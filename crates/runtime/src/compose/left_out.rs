@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use riverrun_contract::meant_within;
+use riverrun_engine::meant;
 use riverrun_types::{Await, Subscription};
 use serde_json::Value;
 
 use super::{Composed, ComposedFlow, issue, part::Part};
-use crate::work::{meant, meant_within};
 
 impl Composed {
     /// Tells of the parts that belong to no flow although no fault of theirs was told: nobody would

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use riverrun_contract::ConfigIssue;
 use serde_json::{Map, Value, json};
 
 use super::{ComposedFlow, issue, part::Part};
-use crate::ConfigIssue;
 
 /// The parts of a flow.
 pub(super) struct Members<'a> {

@@ -10,6 +10,7 @@
 //! workers make is said in `offered`.
 
 mod held;
+mod home;
 mod left_out;
 mod members;
 mod offered;
@@ -19,10 +20,11 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use riverrun_contract::ConfigIssue;
 use riverrun_types::Json;
 use serde_json::Value;
 
-use crate::{ConfigIssue, RegisteredFlow, Result, Runtime};
+use crate::{RegisteredFlow, Result, Runtime};
 use members::{doubles, flow, members};
 use part::{Part, read};
 

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use riverrun_contract::{ConfigIssue, meant_within};
+use riverrun_engine::meant;
 use riverrun_types::{Json, json::strict};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::Composable;
-use crate::work::{ConfigIssue, meant, meant_within};
 
 /// A process in one of its parts.
 pub(super) struct Part {
@@ -136,7 +137,7 @@ fn strangers(process: &str, flow: &Value) -> Vec<ConfigIssue> {
     keys.filter(|key| !MEMBERS.contains(&key.as_str()))
         .map(|key| ConfigIssue {
             path: format!("{process}.flow.{key}"),
-            message: format!("is no setting{}", meant(key, MEMBERS)),
+            message: format!("is not a setting{}", meant(key, MEMBERS)),
         })
         .collect()
 }

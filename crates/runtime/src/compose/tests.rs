@@ -218,9 +218,9 @@ fn words_that_mean_nothing_are_told_with_what_was_meant() {
     assert_eq!(
         told(&composed.issues),
         [
-            "a.flow.emit: is no setting; did you mean emits?",
-            "a.flow.subscription: is no setting; did you mean subscriptions?",
-            "a.flow.onfailure: is no setting; did you mean onFailure?",
+            "a.flow.emit: is not a setting; did you mean emits?",
+            "a.flow.subscription: is not a setting; did you mean subscriptions?",
+            "a.flow.onfailure: is not a setting; did you mean onFailure?",
         ]
     );
 }

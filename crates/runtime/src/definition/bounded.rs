@@ -6,9 +6,14 @@ use std::{cell::Cell, fmt};
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
+/// Values and member names of a definition. In memory each takes up to a hundred times the two bytes
+/// that it may have in a text.
+pub const MAX_VALUES: usize = 500_000;
+
 /// What one reading may take, and whether it did.
 pub struct Budget {
     bytes_left: Cell<usize>,
+    values_left: Cell<usize>,
     max_steps: usize,
     has_too_many_steps: Cell<bool>,
 }
@@ -18,6 +23,7 @@ impl Budget {
     pub fn new(max_bytes: usize, max_steps: usize) -> Self {
         Self {
             bytes_left: Cell::new(max_bytes),
+            values_left: Cell::new(MAX_VALUES),
             max_steps,
             has_too_many_steps: Cell::new(false),
         }
@@ -26,6 +32,11 @@ impl Budget {
     /// Whether reading was stopped because the definition has too many steps.
     pub fn has_too_many_steps(&self) -> bool {
         self.has_too_many_steps.get()
+    }
+
+    /// Whether reading was stopped because the definition has more than [`MAX_VALUES`].
+    pub fn has_too_many_values(&self) -> bool {
+        self.values_left.get() == 0
     }
 
     pub fn read<'de, D: Deserializer<'de>>(&self, deserializer: D) -> Result<Value, D::Error> {
@@ -37,6 +48,11 @@ impl Budget {
     }
 
     fn take<E: de::Error>(&self, bytes: usize) -> Result<(), E> {
+        self.values_left
+            .set(self.values_left.get().saturating_sub(1));
+        if self.has_too_many_values() {
+            return Err(E::custom("it has too many values"));
+        }
         let left = self.bytes_left.get().checked_sub(bytes.saturating_add(8));
         let too_large = || E::custom("its aliases repeat too much");
         self.bytes_left.set(left.ok_or_else(too_large)?);

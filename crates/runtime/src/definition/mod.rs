@@ -6,7 +6,7 @@ mod numbers;
 use riverrun_types::{json, words::plain};
 use serde_json::Value;
 
-use bounded::Budget;
+use bounded::{Budget, MAX_VALUES};
 use riverrun_engine::too_many_steps;
 
 use crate::{Error, Result};
@@ -71,9 +71,14 @@ pub fn read_definition(
             read.map_err(|error| NotRead::Other(not_yaml(&error)))
         }
     };
-    let definition = definition.map_err(|error| match budget.has_too_many_steps() {
-        true => NotRead::TooManySteps,
-        false => error,
+    let definition = definition.map_err(|error| {
+        if budget.has_too_many_steps() {
+            NotRead::TooManySteps
+        } else if budget.has_too_many_values() {
+            NotRead::Other(Error::TooManyValues(MAX_VALUES))
+        } else {
+            error
+        }
     })?;
     if format == Format::Json {
         check_members(text).map_err(NotRead::Other)?;
@@ -141,6 +146,23 @@ mod tests {
             expected,
             "{yaml}"
         );
+    }
+
+    #[test]
+    fn a_definition_of_too_many_values_is_not_read_to_its_end() {
+        let numbers = |count: usize| format!("[{}1]", "1,".repeat(count - 1));
+        let read = |text: &str| read_definition(text, Format::Json, 10);
+        assert!(read(&numbers(400_000)).is_ok());
+        // What follows is never looked at.
+        for text in [
+            numbers(600_000) + "}",
+            "{\"a\":".repeat(60) + &numbers(600_000),
+        ] {
+            let Err(NotRead::Other(error)) = read(&text) else {
+                panic!("it is refused for its size");
+            };
+            assert_eq!(error.code(), "TOO_LARGE");
+        }
     }
 
     #[test]

@@ -7,12 +7,11 @@ use std::{
 };
 
 use futures::FutureExt;
-use parking_lot::Mutex;
+use riverrun_contract::{Call, Effects};
 use riverrun_engine::{Failure, Input, Outcome, VisitKey};
 use riverrun_types::{Draft, ErrorCode, Json, VisitStatus};
 
 use super::Driver;
-use crate::{Call, Effects};
 
 /// Events after which what was decided so far is committed: a long chain of steps is seen while
 /// it runs, and no commit grows without bound.
@@ -153,20 +152,13 @@ impl Driver {
             Err(failure) => return (Outcome::Failure(failure), Vec::new()),
         };
         let view = state.view(known);
-        let call = Call {
-            run: &self.run,
-            flow: &self.flow.plan.id,
-            step: &step.name,
-            visit: visit.visit,
-            attempt,
-            now_ms: self.runtime.now_ms(),
-            input,
-            view,
-            selects_input: step.selects && known.input.is_none(),
-            max_value_bytes: step.max_value_bytes,
-            services: self.runtime.services(),
-            events: Mutex::new(Vec::new()),
-        };
+        let (flow, services) = (&self.flow.plan.id, self.runtime.services());
+        let mut call = Call::new(&self.run, flow, &step.name, input, view, services);
+        call.visit = visit.visit;
+        call.attempt = attempt;
+        call.now_ms = self.runtime.now_ms();
+        call.selects_input = step.selects && known.input.is_none();
+        call.max_value_bytes = step.max_value_bytes;
         let outcome = AssertUnwindSafe(action.action.run(&call))
             .catch_unwind()
             .await;
@@ -178,7 +170,7 @@ impl Driver {
             }
             Err(panic) => Outcome::Failure(super::attempt::panicked(&*panic)),
         };
-        (outcome, call.events.into_inner())
+        (outcome, call.into_recorded())
     }
 
     /// A sub-flow that cannot be started is a failure of the step that wants it.

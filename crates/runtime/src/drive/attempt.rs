@@ -3,13 +3,13 @@
 use std::{any::Any, collections::HashMap, panic::AssertUnwindSafe, time::Duration};
 
 use futures::FutureExt;
-use parking_lot::Mutex;
+use riverrun_contract::Call;
 use riverrun_engine::{Failure, Outcome, RunState, View, VisitKey};
 use riverrun_types::{Draft, ErrorCode, VisitStatus};
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::Driver;
-use crate::{Busy, Call, Clock};
+use crate::{Busy, Clock};
 
 /// How an attempt ended.
 pub(crate) struct Finished {
@@ -74,20 +74,13 @@ impl Attempts {
                     };
                 }
             };
-            let call = Call {
-                run: &run,
-                flow: &flow.plan.id,
-                step: &visit.step,
-                visit: visit.visit,
-                attempt,
-                now_ms: runtime.now_ms(),
-                input,
-                view: View::of(&scope),
-                selects_input,
-                max_value_bytes: flow.plan.limits.max_value_bytes,
-                services: runtime.services(),
-                events: Mutex::new(Vec::new()),
-            };
+            let (view, services) = (View::of(&scope), runtime.services());
+            let mut call = Call::new(&run, &flow.plan.id, &visit.step, input, view, services);
+            call.visit = visit.visit;
+            call.attempt = attempt;
+            call.now_ms = runtime.now_ms();
+            call.selects_input = selects_input;
+            call.max_value_bytes = flow.plan.limits.max_value_bytes;
             let outcome = match flow.actions.get(&visit.step) {
                 Some(step) => {
                     let running = AssertUnwindSafe(step.action.run(&call)).catch_unwind();
@@ -104,7 +97,7 @@ impl Attempts {
             let outcome = runtime
                 .with_declared_time(&flow, &visit.step, outcome)
                 .await;
-            let events = call.events.into_inner();
+            let events = call.into_recorded();
             Finished {
                 visit,
                 attempt,

@@ -187,8 +187,7 @@ impl Driver {
             }
         }
         commit.changes.extend(orders);
-        commit.changes.extend(self.new_awaits());
-        commit.changes.extend(self.signals.iter().cloned());
+        commit.changes.extend(self.awaits_and_signals());
         let stream = StreamName::flow(&self.run);
         let told = Told {
             stream: &stream,
@@ -292,7 +291,7 @@ fn bytes(events: &[Draft]) -> usize {
 }
 
 /// What lists and filters see of a state.
-pub(crate) fn projection(state: &RunState) -> Projection {
+pub fn projection(state: &RunState) -> Projection {
     let wake_ms = Some(state.wake_ms()).filter(|wake| *wake != NEVER);
     Projection {
         status: state.status,

@@ -13,6 +13,7 @@ mod reconcile;
 
 use std::{collections::HashMap, sync::Arc};
 
+use riverrun_contract::{Work, compute};
 use riverrun_engine::{Decision, Input, RunState, VisitKey, decide};
 use riverrun_store::{Change, Claimed, Holder, JobChange, NewAwait, RunRecord};
 use riverrun_types::{Millis, Name, RunId, StreamName, event::EventContext};
@@ -20,12 +21,11 @@ use tokio::sync::OwnedSemaphorePermit;
 
 pub(crate) use advance::Effectful;
 pub(crate) use attempt::Attempts;
-pub(crate) use commit::{Committed, SNAPSHOT_EVERY, projection, record};
+pub use commit::projection;
+pub(crate) use commit::{Committed, SNAPSHOT_EVERY, record};
 pub(crate) use damaged::damage;
 
-use crate::{
-    Compiled, Loaded, Result, Runtime, Work, cache::Known, compute, leases::Keep, steps::Told,
-};
+use crate::{Compiled, Loaded, Result, Runtime, cache::Known, leases::Keep, steps::Told};
 
 /// One run under way.
 pub(crate) struct Driver {
@@ -57,8 +57,8 @@ pub(crate) struct Driver {
     outcomes: Vec<Input>,
     /// Attempts with effects that begin once the commit that says so is durable.
     pub(crate) ready: Vec<(VisitKey, u32)>,
-    /// What visits wait for since the last commit.
-    pub(crate) awaits: Vec<NewAwait>,
+    /// What visits wait for since the last commit, each with the number of `signals` before it.
+    pub(crate) awaits: Vec<(usize, NewAwait)>,
     /// What the commit tells those who wait for events.
     pub(crate) signals: Vec<Change>,
     /// How often doors were opened whose steps wait for more, as far as this driver has seen.

@@ -1,7 +1,7 @@
 //! Flows that change as they are written: the next version of one that is registered already.
 
 use riverrun_engine::Severity;
-use riverrun_types::{Json, Name};
+use riverrun_types::{Json, Name, flow::canonical_definition};
 use serde_json::{Value, json};
 
 use crate::{RegisteredFlow, Result, Runtime};
@@ -9,6 +9,7 @@ use crate::{RegisteredFlow, Result, Runtime};
 impl Runtime {
     /// Registers a definition; one that has changed under its version gets `<version>+dev.N`.
     pub async fn register_changed(&self, definition: &Value) -> Result<RegisteredFlow> {
+        let definition = &canonical_definition(definition.clone());
         let text = |key: &str| definition[key].as_str().unwrap_or_default();
         let (id, version) = (text("id"), text("version"));
         let known: Vec<(String, Json)> = self

@@ -13,6 +13,7 @@ use std::{
 
 use async_trait::async_trait;
 use parking_lot::RwLock;
+use riverrun_contract::{Action, Call, Effects, FlowLookup, Work, compute};
 use riverrun_engine::{
     Bounds, Catalog, Failure, Issue, Outcome, Plan, Versions, errors, validate_within,
 };
@@ -26,9 +27,7 @@ use riverrun_types::{
 use serde::{Deserialize, Deserializer, de::IgnoredAny};
 use serde_json::{Value, json};
 
-use crate::{
-    Action, Call, Effects, Error, FlowLookup, Handlers, Result, Work, compute, steps::Rules,
-};
+use crate::{Error, Handlers, Result, steps::Rules};
 
 /// How long the validation of one definition may take. It is looked at before each step.
 const MAX_VALIDATION: Duration = Duration::from_secs(5);
@@ -237,7 +236,9 @@ impl Flows {
 
 fn compile(handlers: &Handlers, entry: &FlowEntry) -> Result<Compiled> {
     let damaged = |error: String| {
-        Error::BadDefinition(format!("flow {}@{}: {error}", entry.id, entry.version))
+        let text = format!("flow {}@{}: {error}", entry.id, entry.version);
+        // It was valid when it was registered.
+        Error::Store(StoreError::Corrupt(text))
     };
     let flow: Flow = entry
         .definition

@@ -1,10 +1,11 @@
 //! What a definition may name: handlers, and the processes and flows that this server has now.
 
+use riverrun_contract::KnownNames;
 use riverrun_engine::{Catalog, Issue, SchemaIssue, meant};
 use riverrun_types::Millis;
 use serde_json::Value;
 
-use crate::{Handlers, KnownNames, Runtime};
+use crate::{Handlers, Runtime};
 
 /// The handlers of a runtime, its processes and its flows.
 pub(crate) struct Registry<'a> {

@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 
+use riverrun_contract::compile_expr;
 use riverrun_engine::{AwaitFor, Awaiting, Fact, RunState, Visit, VisitKey, Wait};
 use riverrun_store::{
     AwaitFilter, AwaitRecord, AwaitState, Awaited, Change, Fire, Matcher, NewAwait, NewRun,
@@ -17,7 +18,7 @@ use serde_json::json;
 
 use super::{MAX_AHEAD_MS, bad, present};
 use crate::{
-    Error, Result, Runtime, compile_expr,
+    Error, Result, Runtime,
     steps::{Door, Filter, register, trigger_event},
 };
 

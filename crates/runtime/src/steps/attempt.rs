@@ -2,15 +2,13 @@
 
 use std::{sync::Arc, time::Duration};
 
+use riverrun_contract::{Cancellation, Invocation, Process};
 use riverrun_engine::{AwaitFor, Awaiting, Failure, Input, Outcome, Parked, VisitKey, retry};
 use riverrun_protocol::{CancelReason, Reply, Suspended, WorkError};
 use riverrun_store::{
     AwaitState, Awaited, Change, ClaimedJob, Commit, Error as StoreError, NewAwait, Settle, Settled,
 };
-use riverrun_types::{
-    Await, AwaitType, Draft, ErrorCode, EventType, Json, Name, Retry, RunId,
-    error_code::Disposition,
-};
+use riverrun_types::{Await, AwaitType, Draft, ErrorCode, EventType, Json, Name, Retry, RunId};
 
 use super::{
     Door, StepPlace,
@@ -24,8 +22,8 @@ use super::{
 use crate::{
     Compiled, Error, Runtime,
     work::{
-        Cancellation, Invocation, KeptOptions, Process, Stop, checked, failure_of as failure,
-        silent, to_job, waiting_event,
+        KeptOptions, Stop, checked, failure_of as failure, is_loss, is_released, silent, to_job,
+        waiting_event,
     },
 };
 
@@ -144,12 +142,12 @@ impl Runtime {
         let mut suspended = None;
         let outcome = match outcome {
             // The next attempt tells the run that this one was lost.
-            Err(error) if error.code == ErrorCode::WorkerLost => {
+            Err(error) if is_loss(&error) => {
                 let error = Json::of(&error);
                 let lost = Settled::Lost { error };
                 return Box::pin(self.settle_alone(job, lost, false)).await;
             }
-            Err(error) if error.code.disposition() == Disposition::Release => {
+            Err(error) if is_released(&error) => {
                 return Box::pin(self.settle_alone(job, Settled::Released, false)).await;
             }
             Ok(Reply {

@@ -1,5 +1,6 @@
 //! What visits wait for: registered with the commit that suspends them, settled when it has come.
 
+use riverrun_contract::compile_expr;
 use riverrun_engine::{AwaitFor, Awaiting, How, Input, Operation, Over, VisitKey, Wait};
 use riverrun_expr::Arg;
 use riverrun_protocol::Suspended;
@@ -11,7 +12,7 @@ use riverrun_types::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{Result, compile_expr, drive::Driver};
+use crate::{Result, drive::Driver};
 
 /// What only an expression can tell of an event, with what the expression sees beside it.
 #[derive(Serialize, Deserialize)]
@@ -190,16 +191,26 @@ fn with_input(source: &str) -> String {
 }
 
 impl Driver {
-    /// The changes that make known what visits wait for now.
-    pub(crate) fn new_awaits(&self) -> Vec<Change> {
-        let waits = |new: &&NewAwait| {
+    /// The changes that make known what visits wait for now, and the events that others may wait
+    /// for, in the order of the stream: an event before an await settles it only if the await looks
+    /// back.
+    pub(crate) fn awaits_and_signals(&self) -> Vec<Change> {
+        let waits = |new: &NewAwait| {
             let is_it =
                 |wait: &Option<Wait>| matches!(wait, Some(Wait::Await(a)) if a.id == new.id);
             self.state.visits.iter().any(|visit| is_it(&visit.wait))
         };
-        let awaits = self.awaits.iter().filter(waits).cloned();
         let public = self.runtime.options().public_url.as_deref();
-        awaits.flat_map(|new| register(new, public)).collect()
+        let mut changes = Vec::new();
+        let mut signals = self.signals.iter().enumerate().peekable();
+        for (signalled, new) in self.awaits.iter().filter(|(_, new)| waits(new)) {
+            while let Some((_, signal)) = signals.next_if(|(index, _)| index < signalled) {
+                changes.push(signal.clone());
+            }
+            changes.extend(register(new.clone(), public));
+        }
+        changes.extend(signals.map(|(_, signal)| signal.clone()));
+        changes
     }
 
     /// Settles the awaits that have been fired.

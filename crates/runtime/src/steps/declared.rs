@@ -1,5 +1,6 @@
 //! What definitions say that visits wait for: before their handlers, and how long after them.
 
+use riverrun_contract::compile_expr;
 use riverrun_engine::{AwaitFor, Awaiting, Failure, Input, Template, Visit, VisitKey, is_function};
 use riverrun_expr::Arg;
 use riverrun_store::{Awaited, NewAwait};
@@ -9,7 +10,7 @@ use riverrun_types::{
 use serde_json::{Value, json};
 
 use super::awaits::{Door, check_lookback, condition, fresh_id, matcher};
-use crate::{Runtime, compile_expr, drive::Driver};
+use crate::{Runtime, drive::Driver};
 
 impl Driver {
     /// Registers what the definitions of visits say that they wait for. Says whether there were
@@ -24,7 +25,7 @@ impl Driver {
                         visit: key,
                         awaiting,
                     });
-                    self.awaits.push(new);
+                    self.awaits.push((self.signals.len(), new));
                 }
                 Err(message) => {
                     let failure = Failure::new(ErrorCode::InputError, message).permanent();

@@ -4,6 +4,7 @@
 //! else would ever wonder why it does not go on.
 
 use quick_cache::{Weighter, sync::Cache};
+use riverrun_contract::compile_expr;
 use riverrun_expr::Expr;
 use riverrun_store::{
     AwaitRecord, Awaited, Change, Commit, Direction, Error as StoreError, EventQuery, Fire,
@@ -18,7 +19,7 @@ use super::{
     awaits::Filter,
     rules::{evaluate, is_true},
 };
-use crate::{Error, Result, Runtime, compile_expr, streams::Guard};
+use crate::{Error, Result, Runtime, streams::Guard};
 
 /// Candidates that are looked at at a time.
 const BATCH: usize = 100;

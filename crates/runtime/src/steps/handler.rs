@@ -4,10 +4,9 @@ use riverrun_types::ErrorCode;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use riverrun_contract::{Action, Call, Effects, Handler, KnownNames};
 use riverrun_engine::{Failure, Outcome, PROCESS, SchemaIssue};
 use serde_json::{Value, json};
-
-use crate::{Action, Call, Effects, Handler, KnownNames};
 
 pub(crate) struct ProcessStep;
 

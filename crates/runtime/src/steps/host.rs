@@ -14,6 +14,7 @@ use std::{
 };
 
 use async_trait::async_trait;
+use riverrun_contract::{Cancellation, Host, Process};
 use riverrun_engine::{Fact, Input, Memo, Operation, in_run};
 use riverrun_protocol::{Frame, JournalEntry, WorkError};
 use riverrun_store::{Awaited, Change, ClaimedJob, Error as StoreError, NewAwait, Note};
@@ -34,9 +35,8 @@ use crate::{
     Compiled, Error, Runtime,
     streams::{Guard, check_bytes, check_value},
     work::{
-        BatchParams, Cancellation, EmitParams, GATHER, Gathered, Host, JobHost, KeptOptions,
-        KeyParams, Process, StateRead, TakenSaid, Tries, emitted, frame_event, params, path,
-        too_large,
+        BatchParams, EmitParams, GATHER, Gathered, JobHost, KeptOptions, KeyParams, StateRead,
+        TakenSaid, Tries, emitted, frame_event, params, path, too_large,
     },
 };
 

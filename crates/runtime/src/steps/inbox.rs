@@ -401,7 +401,9 @@ impl Driver {
         if let Some(last) = &letter.last {
             self.judge(last.clone());
         }
-        self.awaits.extend(letter.awaits.clone());
+        let signalled = self.signals.len();
+        let awaits = letter.awaits.iter().cloned();
+        self.awaits.extend(awaits.map(|new| (signalled, new)));
         places
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use riverrun_contract::{Process, schema_issues};
 use riverrun_engine::{Memo, Operation, RunState, Visit, VisitKey, Wait};
 use riverrun_protocol::{Invoke, JobInput, JournalEntry, WorkError};
 use riverrun_store::{
@@ -15,12 +16,7 @@ use super::{
     retries::{pending, tries},
     room::Room,
 };
-use crate::{
-    Compiled, Error, Runtime,
-    cache::Known,
-    schema_issues,
-    work::{Process, Tried},
-};
+use crate::{Compiled, Error, Runtime, cache::Known, work::Tried};
 
 impl Runtime {
     /// Prepares an attempt; if its run does not want it, the job goes.
@@ -244,14 +240,12 @@ fn entry(memo: &Memo) -> JournalEntry {
     }
 }
 
-/// An error as code is told it: as code itself has recorded it, with members that only code knows,
-/// or as the engine has, which says `retryable`.
+/// A recorded error as code receives it: with the members that only code knows, and with `retriable`
+/// also where an older version recorded `retryable`.
 fn recorded(error: &Json) -> Option<Json> {
-    let mut read: WorkError = error.read().ok()?;
-    let retryable = error.get("retryable").and_then(|said| said.read().ok());
-    if read.retriable.is_some() || retryable.is_none() {
-        return Some(error.clone());
-    }
-    read.retriable = retryable;
-    Some(Json::of(&read))
+    let read: WorkError = error.read().ok()?;
+    Some(match error.get("retryable") {
+        None => error.clone(),
+        Some(_) => Json::of(&read),
+    })
 }

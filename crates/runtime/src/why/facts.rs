@@ -2,16 +2,14 @@
 
 use std::collections::HashMap;
 
+use riverrun_contract::Holder;
 use riverrun_engine::{RunState, VisitKey};
 use riverrun_protocol::WorkError;
-use riverrun_store::{AwaitRecord, JobRecord, QueueLimits, QueueRecord};
-use riverrun_types::{Millis, Name, RunId};
+use riverrun_store::{AwaitRecord, JobRecord, QueueRecord};
+use riverrun_types::{Millis, Name, QueueLimits, RunId};
 
 use super::Why;
-use crate::{
-    Holder,
-    steps::{Trouble, opened_times},
-};
+use crate::steps::{Trouble, opened_times};
 
 #[derive(Default)]
 pub(super) struct Facts {

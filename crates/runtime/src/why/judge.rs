@@ -4,10 +4,8 @@ use riverrun_engine::{
     AwaitFor, Awaiting, Branches, Failure, InBranch, MemoRetry, Operation, Parked, RunState, Visit,
     Wait,
 };
-use riverrun_store::{
-    Error as StoreError, Gather, JobRecord, JobState, QueueRecord, Rate, RunRecord,
-};
-use riverrun_types::{Json, Millis, Name, RunId, VisitStatus, time::Iso};
+use riverrun_store::{Error as StoreError, JobRecord, JobState, QueueRecord, RunRecord};
+use riverrun_types::{Gather, Json, Millis, Name, Rate, RunId, VisitStatus, time::Iso};
 use serde_json::json;
 
 use super::{
@@ -390,7 +388,7 @@ pub(super) fn of_job(facts: &JobFacts, now: Millis) -> Option<Found> {
                 found.map_or_else(String::new, |found| found.as_text().into_owned())
             };
             let cause = Cause::Parked {
-                code: text("code"),
+                code: text("code").into(),
                 message: text("message"),
                 details: None,
                 release: format!("riverrun jobs retry {}", record.id),

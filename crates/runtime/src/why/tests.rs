@@ -1,12 +1,13 @@
 use std::collections::HashMap;
 
+use riverrun_contract::{Away, Holder};
 use riverrun_engine::{
     AwaitFor, Awaiting, Branch, BranchStatus, Branches, InBranch, RunState, StepSummary, Visit,
     VisitKey, Wait,
 };
 use riverrun_protocol::WorkError;
-use riverrun_store::{Gather, JobRecord, QueueLimits, QueueRecord, Rate, RateWindow};
-use riverrun_types::{RunStatus, State};
+use riverrun_store::{JobRecord, QueueRecord, RateWindow};
+use riverrun_types::{Gather, QueueLimits, Rate, RunStatus, State};
 use serde_json::{Value, json};
 
 use super::{
@@ -14,7 +15,6 @@ use super::{
     judge::{self, of_job, of_visit},
     *,
 };
-use crate::{Away, Holder};
 
 const NOW: Millis = 1_000_000;
 

@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use riverrun_contract::{Cancellation, Invocation, OnFail, Policy, Process, schema_issues};
 use riverrun_engine::{Failure, retry};
 use riverrun_protocol::{CancelReason, Invoke, JobInput, Reply, ReplyItem, WorkError};
 use riverrun_store::{
@@ -15,13 +16,12 @@ use riverrun_types::{
 use serde_json::json;
 
 use super::{
-    Cancellation, Invocation, Process, Stop,
-    config::{OnFail, Policy},
+    Stop,
     host::{BatchHost, JobHost},
     record,
     request::KeptOptions,
 };
-use crate::{Runtime, schema_issues};
+use crate::Runtime;
 
 /// How long a handler that was told to stop may take before it is given up. Providers stop it by
 /// force earlier than that.
@@ -139,9 +139,7 @@ impl Runtime {
         let ended = tokio::time::timeout(GIVE_UP, &mut running).await;
         match (ended, reason) {
             // Its worker was gone before its time was over: that is why it took so long.
-            (Ok(Err(error)), CancelReason::Timeout) if error.code == ErrorCode::WorkerLost => {
-                Err(error)
-            }
+            (Ok(Err(error)), CancelReason::Timeout) if is_loss(&error) => Err(error),
             // An attempt that was too slow has failed, whatever it still brings.
             (_, CancelReason::Timeout) => {
                 let message = format!("the handler took longer than {} ms", timeout.as_millis());
@@ -187,9 +185,9 @@ impl Runtime {
                     error: Json::of(&WorkError::new(ErrorCode::Cancelled, reason)),
                 }
             }
-            Err(error) if error.code == ErrorCode::WorkerLost => lost(&held.job, &error),
             // It was not begun, or will be taken up where it can run.
-            Err(error) if error.code.disposition() == Disposition::Release => Settled::Released,
+            Err(error) if is_released(&error) => Settled::Released,
+            Err(error) if is_loss(&error) => lost(&held.job, &error),
             Err(error) => decide(&held.policy, &error, &held.job, now),
         };
         self.job_stats().settled(queue, &decided, now - started);
@@ -424,6 +422,18 @@ pub(crate) fn silent() -> WorkError {
     WorkError::new(ErrorCode::WorkerLost, message)
 }
 
+/// Whether a provider says that the handler's worker was lost. A handler that throws the error of a
+/// loss, such as that of its call, has failed: providers and records say of it whether it is
+/// retriable.
+pub(crate) fn is_loss(error: &WorkError) -> bool {
+    error.code == ErrorCode::WorkerLost && error.retriable.is_none()
+}
+
+/// Whether the handler was not begun, or is to run elsewhere. A loss is counted, so it is none.
+pub(crate) fn is_released(error: &WorkError) -> bool {
+    error.code != ErrorCode::WorkerLost && error.code.disposition() == Disposition::Release
+}
+
 /// A loss is not a failure: the job is tried again at once, and its retry policy does not count it.
 /// One that was lost too often in a row may be the reason itself: it is parked.
 pub(crate) fn lost(job: &ClaimedJob, error: &WorkError) -> Settled {
@@ -445,7 +455,7 @@ fn decide(policy: &Policy, error: &WorkError, job: &ClaimedJob, now: Millis) -> 
     let failures = job.attempt.saturating_sub(job.losses);
     let failure = Failure::new(error.code.clone(), error.message.clone());
     let mut failure = failure.thrown(error.name.clone(), None);
-    failure.retryable = error.retriable;
+    failure.retriable = error.retriable;
     failure.retry_after_ms = error.retry_after_ms;
     let retry = policy.retry_for_ever_if_said();
     let kept = Json::of(error);

@@ -10,10 +10,11 @@ use std::sync::{
 };
 
 use parking_lot::Mutex;
+use riverrun_contract::Process;
 use riverrun_store::{Change, Commit, NewQueued, QueueRoom, Receipt, TakeJobs};
 use riverrun_types::{Millis, Name};
 
-use super::{process::Process, room::Taken, worker::launch_in};
+use super::{room::Taken, worker::launch_in};
 use crate::{Runtime, leases::lease_ms};
 
 /// A lease that jobs may be born under.

@@ -41,13 +41,17 @@ impl Broken {
         found.map(|broken| broken.error.clone())
     }
 
-    /// A flow that is not there may be one that these would be steps of.
+    /// Explains a missing flow by the files that name it and do not load.
     pub fn perhaps_not_made(&self, error: Error) -> Error {
         let Error::FlowNotFound { id, version: None } = error else {
             return error;
         };
         let broken = self.0.read();
-        let why: Vec<String> = broken.values().map(BrokenProcess::why).collect();
+        let files = broken.values().map(BrokenProcess::not_loaded);
+        let why: Vec<String> = files
+            .filter(|file| file.names_flow(&id))
+            .map(|file| file.why)
+            .collect();
         match why.is_empty() {
             true => Error::FlowNotFound { id, version: None },
             false => Error::FlowNotMade {

@@ -12,6 +12,7 @@ use std::{
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
+use riverrun_contract::{Cancellation, Host, Invocation, Process, schema_issues};
 use riverrun_protocol::{CancelReason, Frame, Invoke, JobInput, LogLevel, Reply, WorkError};
 use riverrun_store::{Change, Commit};
 use riverrun_types::{Draft, ErrorCode, EventType, Json, Millis, Name, RunId};
@@ -20,12 +21,11 @@ use tokio::sync::{SetOnce, mpsc, oneshot};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::{
-    Cancellation, Host, Invocation, Process,
     host::{CallHome, Home, JobHost},
     record,
     request::KeptOptions,
 };
-use crate::{Runtime, schema_issues};
+use crate::Runtime;
 
 /// Bytes of frames that may wait for somebody who hears them; further ones are missed.
 const MAX_WAITING_BYTES: usize = 1 << 20;

@@ -7,12 +7,12 @@ use std::sync::{
 
 use foldhash::HashMap;
 use parking_lot::Mutex;
+use riverrun_contract::Cancellation;
 use riverrun_protocol::CancelReason;
 use riverrun_store::JobLease;
 use riverrun_types::RunId;
 use tokio::sync::Notify;
 
-use super::Cancellation;
 use crate::{Runtime, leases::lease_ms};
 
 /// How one job of an invocation is stopped. The handler of a batch is told once all of its jobs

@@ -9,12 +9,10 @@ mod attempt;
 mod begin;
 mod broken;
 mod call;
-mod config;
 mod host;
 mod keeper;
 mod letters;
 mod process;
-mod provider;
 mod queues;
 mod reaper;
 mod record;
@@ -24,15 +22,13 @@ mod stats;
 mod tries;
 mod worker;
 
-pub(crate) use attempt::{LOGGED, checked, silent, to_job, waiting_event};
+pub(crate) use attempt::{LOGGED, checked, is_loss, is_released, silent, to_job, waiting_event};
 pub(crate) use begin::{Reserved, Stock};
 pub(crate) use broken::Broken;
 pub use broken::BrokenProcess;
 pub(crate) use broken::stays_whole;
 pub use call::CallRequest;
 pub(crate) use call::Calls;
-pub use config::{ConfigIssue, LogLimit, OnFail, Policy, ProcessConfig, RunMode, check_queue_name};
-pub(crate) use config::{meant, meant_within};
 pub(crate) use host::{
     BatchParams, EmitParams, GATHER, Gathered, JobHost, KeyParams, StateRead, TakenSaid, emitted,
     params, path, too_large,
@@ -41,8 +37,6 @@ pub(crate) use keeper::{Keeper, Stop, keep};
 pub(crate) use letters::Redrives;
 pub use letters::{Redrive, Redriven};
 pub(crate) use process::Processes;
-pub use process::{Process, Source};
-pub use provider::{Away, Cancellation, Holder, Host, Invocation, Places, Provider, Taken};
 pub use queues::{Drained, QueueView};
 pub(crate) use reaper::reap;
 pub(crate) use record::frame as frame_event;

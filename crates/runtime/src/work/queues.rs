@@ -2,16 +2,14 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use riverrun_contract::{Process, check_new_queue_name};
 use riverrun_store::{
     Added, Change, Commit, Error as StoreError, JobFilter, JobRecord, JobState, NewQueued, Page,
     Purge, QueueRecord, Reason, Steer, Waits,
 };
 use riverrun_types::{Draft, Millis, Name, RunId, time::MAX_WAIT_MS};
 
-use super::{
-    JobRequest, KeptOptions, Process, QueueStats, attempt::to_job, config::check_new_queue_name,
-    process::Current, worker,
-};
+use super::{JobRequest, KeptOptions, QueueStats, attempt::to_job, process::Current, worker};
 use crate::{Error, Result, Runtime};
 
 /// Jobs removed or moved in one commit.
@@ -210,15 +208,19 @@ impl Runtime {
     }
 
     /// The job of a step is its run's, which waits for it: whoever wants it gone cancels the run.
+    /// The jobs of a damaged run outlive it, because nobody can tell which they are.
     async fn refuse_of_run(&self, job: &RunId) -> Result<()> {
         let record = self.job(job).await?;
         let step = KeptOptions::read(record.options.as_ref()).step;
-        match step.filter(|_| !record.state.is_ended()) {
-            None => Ok(()),
-            Some(place) => Err(Error::JobOfRun {
+        let Some(place) = step.filter(|_| !record.state.is_ended()) else {
+            return Ok(());
+        };
+        match self.store().run(&place.run).await? {
+            Some(run) if !run.status.is_ended() => Err(Error::JobOfRun {
                 job: record.id,
                 run: place.run,
             }),
+            _ => Ok(()),
         }
     }
 

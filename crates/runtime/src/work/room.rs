@@ -6,10 +6,9 @@ use std::sync::{
 };
 
 use dashmap::DashMap;
+use riverrun_contract::Process;
 use riverrun_types::Name;
 use tokio::sync::Notify;
-
-use super::process::Process;
 
 /// The rooms of the queues that have a worker here.
 #[derive(Default)]

@@ -4,13 +4,12 @@
 use std::collections::HashMap;
 
 use parking_lot::Mutex;
+use riverrun_contract::operation_retry;
 use riverrun_engine::{Failure, Operation, retry};
 use riverrun_protocol::{JournalEntry, WorkError};
 use riverrun_types::{ErrorCode, Json, Millis, Name, Retry};
 use serde::Deserialize;
 use serde_json::json;
-
-use super::config::operation_retry;
 
 /// The request `memo.failed`: a try of an operation has failed.
 #[derive(Deserialize)]
@@ -110,7 +109,7 @@ pub(crate) fn final_answer() -> Json {
 pub(crate) fn failure_of(error: WorkError) -> Failure {
     let failure = Failure::new(error.code, error.message);
     let mut failure = failure.thrown(error.name, error.stack);
-    failure.retryable = error.retriable;
+    failure.retriable = error.retriable;
     failure.retry_after_ms = error.retry_after_ms;
     failure.details = error.details;
     failure

@@ -6,12 +6,13 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
+use riverrun_contract::{MAX_CLAIM, Process};
 use riverrun_store::{ClaimJobs, ClaimedJob, ClaimedJobs};
 use riverrun_types::{Millis, Name, RunId};
 use tokio::task::JoinHandle;
 
 use super::{
-    process::{Current, Process},
+    process::Current,
     request::KeptOptions,
     room::{Room, Taken},
 };
@@ -20,9 +21,6 @@ use crate::{
     crashes::{Turn, Unit},
     leases::lease_ms,
 };
-
-/// The most jobs of one claim.
-pub(super) const MAX_CLAIM: usize = 1_024;
 
 pub(super) async fn work(runtime: Runtime, queue: Name, mut current: Current) {
     let room = runtime.rooms().of(&queue, || runtime.bus().work(&queue));

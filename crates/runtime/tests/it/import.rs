@@ -471,7 +471,10 @@ async fn a_signed_door_moves_with_its_secret_or_not_at_all() {
     exported["awaits"] = json!(here.awaits(&run, true).await.unwrap());
     import(&there, &exported).await.unwrap();
     let door = exported["awaits"][0]["id"].as_str().unwrap();
-    assert_eq!(open_door(&there, door, None).await, Err("BAD_SIGNATURE"));
+    assert_eq!(
+        open_door(&there, door, None).await,
+        Err("SIGNATURE_INVALID")
+    );
     // HMAC-SHA256 of the body with the secret.
     let signature = "6504a3b5e5b07f3fbe8f3533c37aed6fef17a2c6a48a67a16a0ee74073137c43";
     assert_eq!(open_door(&there, door, Some(signature)).await, Ok(()));

@@ -10,11 +10,9 @@ use riverrun_runtime::{
     Invocation, JobRequest, Options, Process, ProcessConfig, Provider, Runtime, Source, Tail,
     Tailed,
 };
-use riverrun_store::{
-    EventQuery, JobFilter, JobState, Listener, Overheard, Place, QueueLimits, Steer, Store,
-};
+use riverrun_store::{EventQuery, JobFilter, JobState, Listener, Overheard, Place, Steer, Store};
 use riverrun_store_sqlite::SqliteStore;
-use riverrun_types::{Event, EventType, Json, RunId, StreamName};
+use riverrun_types::{Event, EventType, Json, QueueLimits, RunId, StreamName};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 

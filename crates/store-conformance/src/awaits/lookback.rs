@@ -177,6 +177,37 @@ pub async fn a_filter_that_looks_back_is_given_its_events(store: S) {
     assert!(!none.signalled);
 }
 
+pub async fn a_look_back_passes_over_all_before_a_time_that_was_given(store: S) {
+    sleepers(&store, &["r1"]).await;
+    let event =
+        |ms: i64| format!(r#"{{"id":"{ms}-0","runId":"global","flowName":"global","order":1}}"#);
+    for ms in [T0 + 500, T0 + 600, T0 + 700] {
+        say(&store, at(ms - T0, signal("k", &event(ms)))).await;
+    }
+    let table = [
+        (T0 + 500, Some(500)),
+        (T0 + 501, Some(600)),
+        (T0 + 600, Some(600)),
+        (T0 + 701, None),
+    ];
+    for (no, (before_ms, expected)) in table.into_iter().enumerate() {
+        let expected = expected.map(|ms| event(T0 + ms));
+        let after = |name: &str, matcher: Matcher| NewAwait {
+            given: vec![riverrun_types::event::before(before_ms)],
+            ..looking(name, matcher, 900)
+        };
+        let name = format!("a{no}");
+        wait(&store, after(&name, by_order("1"))).await;
+        assert_eq!(value(&store, &name).await, expected, "{before_ms}");
+        let name = format!("f{no}");
+        wait(&store, after(&name, by_filter(&[("order", "1")]))).await;
+        let posted = outbox(&store).await.into_iter();
+        let mut posted = posted.filter(|it| it.only.as_deref() == Some(&*name));
+        let first = posted.next().map(|it| it.emit.event.as_str().to_owned());
+        assert_eq!(first, expected, "{before_ms}");
+    }
+}
+
 pub async fn a_filter_looks_back_on_all_however_many(store: S) {
     sleepers(&store, &["r1"]).await;
     let (count, same) = (1_200, r#"{"order":1}"#);

@@ -2,7 +2,7 @@
 
 pub mod emits;
 pub mod fire;
-mod given;
+pub mod given;
 pub mod life;
 pub mod lists;
 pub mod lookback;

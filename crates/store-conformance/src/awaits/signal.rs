@@ -153,7 +153,7 @@ pub async fn the_order_of_changes_counts(store: S) {
 pub async fn a_commit_is_judged_by_what_its_changes_leave(store: S) {
     sleepers(&store, &["r1"]).await;
     let any = |name: &str| waits(awaits(name, "r1", event("k", Matcher::Any)));
-    let check = async |changes: Vec<Change>, expected: &str| {
+    let check = async |changes: Vec<Change>, expected: ErrorCode| {
         let refused = Commit {
             changes,
             ..Commit::default()

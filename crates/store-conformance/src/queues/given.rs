@@ -2,9 +2,9 @@
 
 use riverrun_store::{
     Added, Change, ClaimJobs, ClaimedJob, ClaimedJobs, JobFilter, JobLease, JobRecord, JobState,
-    Lasts, NewQueued, QueueLimits, QueueRecord, Result, Settle, Settled, Steer, Unique,
+    Lasts, NewQueued, QueueRecord, Result, Settle, Settled, Steer, Unique,
 };
-use riverrun_types::{Json, Millis};
+use riverrun_types::{Json, Millis, QueueLimits};
 
 use crate::given::*;
 

@@ -1,6 +1,7 @@
 //! What holds a claim back: limits of a queue and of a key, rates, batches, a pause.
 
-use riverrun_store::{Change, ClaimJobs, Gather, NewQueued, QueueLimits, Rate, RateWindow};
+use riverrun_store::{Change, ClaimJobs, NewQueued, RateWindow};
+use riverrun_types::{Gather, QueueLimits, Rate};
 
 use super::given::*;
 use crate::given::*;

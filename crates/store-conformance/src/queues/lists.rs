@@ -54,6 +54,28 @@ pub async fn jobs_are_listed_by_state_in_pages(store: S) {
         ..JobFilter::default()
     };
     assert_eq!(refusal(store.list_jobs(&bad).await), ErrorCode::BadCursor);
+    // A cursor of a state that is not wanted leads on with the next that is.
+    let active = JobFilter {
+        queue: "mail".into(),
+        limit: 1,
+        ..JobFilter::default()
+    };
+    let cursor = must(store.list_jobs(&active).await).next;
+    let without = |states: &[JobState]| JobFilter {
+        queue: "mail".into(),
+        states: states.to_vec(),
+        limit: 1,
+        cursor: cursor.clone(),
+        ..JobFilter::default()
+    };
+    let next = must(
+        store
+            .list_jobs(&without(&[JobState::Delayed, JobState::Failed]))
+            .await,
+    );
+    assert_eq!(next.items[0].id, id("d1"));
+    let last = must(store.list_jobs(&without(&[JobState::Failed])).await);
+    assert!(last.items.is_empty() && last.next.is_none(), "{last:?}");
     let unknown = JobFilter {
         queue: "nobody".into(),
         limit: 1,

@@ -132,6 +132,32 @@ pub async fn kinds_are_found_among_others(store: S) {
     assert_eq!(page.next, must(store.log_end().await));
 }
 
+/// A page ends before its limit, and one event that is larger is a page of its own.
+pub async fn a_page_of_the_log_is_no_larger_than_asked(store: S) {
+    let large = |len: usize| draft(T0, EventType::parse("large")).data("x".repeat(len - 2));
+    let stream = StreamName::new("webhook", "w");
+    for len in [100, 100, 100, 500, 100] {
+        let events = [large(len)].into();
+        must(change(&store, Change::Append(append(stream.clone(), events))).await);
+    }
+    let mut query = LogQuery {
+        after: 0,
+        kinds: Kinds::new(["large"]),
+        limit: 10,
+        max_bytes: 250,
+    };
+    let mut pages = Vec::new();
+    loop {
+        let page = must(store.log(&query).await);
+        pages.push(page.events.len());
+        query.after = page.next;
+        if page.is_end {
+            break;
+        }
+    }
+    assert_eq!(pages, [2, 1, 1, 1]);
+}
+
 pub async fn large_changes_have_their_numbers(store: S) {
     let mut drafts: Vec<Draft> = (0..700).map(|_| said("order.paid")).collect();
     drafts[3].data = Some(json(&format!("{:?}", "x".repeat(100 << 10))));

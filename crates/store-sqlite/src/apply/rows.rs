@@ -3,20 +3,20 @@
 use std::ops::ControlFlow;
 
 use riverrun_store::{
-    AwaitRecord, JobLease, Life,
+    AwaitRecord, Error, JobLease, Life,
     judge::{
         AwaitRows, JobRow, JobRows, KeyRows, Read, RunJob, RunKey, RunRow, RunRows, StreamRow,
         StreamRows, TriggerRow, TriggerRows,
     },
 };
-use riverrun_types::{Json, Millis, Name, RunId, StreamName};
-use rusqlite::OptionalExtension;
+use riverrun_types::{Json, Millis, Name, RunId, RunStatus, StreamName};
+use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::register;
 use crate::{
     awaits, columns,
     core::Core,
-    error::{Failure, Worked},
+    error::{Failure, Worked, translate},
     names::NONE,
     once,
     queue::{self, life::life},
@@ -44,13 +44,20 @@ impl RunRows for Tables<'_> {
         let Some(row) = rows.next()? else {
             return Ok(None);
         };
-        Ok(Some(RunRow {
-            place: row.get(0)?,
-            status: columns::status(row.get(1)?).map_err(Failure::Sql)?,
-            len: row.get(2)?,
-            turn: row.get(3)?,
-            last_ms: row.get(4)?,
-        }))
+        let read = || -> Result<RunRow, Error> {
+            Ok(RunRow {
+                place: row.get(0).map_err(translate)?,
+                status: columns::status(row.get(1).map_err(translate)?)?,
+                len: columns::count(row, 2)?,
+                turn: columns::count(row, 3)?,
+                last_ms: row.get(4).map_err(translate)?,
+            })
+        };
+        match read() {
+            Ok(row) => Ok(Some(row)),
+            Err(Error::Corrupt(_)) => Ok(Some(mended(conn, row)?)),
+            Err(error) => Err(Failure::Sql(error)),
+        }
     }
 
     fn run_job(&mut self, run: &RunId) -> Worked<Option<RunJob>> {
@@ -73,6 +80,26 @@ impl RunRows for Tables<'_> {
     }
 }
 
+/// A row of which a number is damaged, as lists show it, so that the run can be cancelled and
+/// removed; and as its stream says where the next event goes.
+fn mended(conn: &Connection, row: &Row<'_>) -> Worked<RunRow> {
+    let place = row.get(0)?;
+    let status = row.get(1).map_err(translate).and_then(columns::status);
+    Ok(RunRow {
+        place,
+        status: status.unwrap_or(RunStatus::Waiting),
+        len: len_of(conn, place)?,
+        turn: columns::count(row, 3).unwrap_or_default(),
+        last_ms: row.get(4).unwrap_or_default(),
+    })
+}
+
+/// How many events the chunks of a stream say that it has.
+fn len_of(conn: &Connection, stream: i64) -> rusqlite::Result<u64> {
+    conn.prepare_cached("SELECT coalesce(max(first + count), 0) FROM chunks WHERE stream = ?1")?
+        .query_row([stream], |row| row.get(0))
+}
+
 impl StreamRows for Tables<'_> {
     fn stream(&mut self, name: &StreamName) -> Worked<Option<StreamRow>> {
         let Some(kind) = self.0.names.find(&name.kind) else {
@@ -83,10 +110,15 @@ impl StreamRows for Tables<'_> {
             .conn
             .prepare_cached("SELECT no, len, last_ms FROM streams WHERE kind = ?1 AND id = ?2")?;
         let row = statement.query_row((kind, &*name.id), |row| {
+            let place: i64 = row.get(0)?;
+            // Where a number is damaged, its chunks say where the next event goes.
             Ok(StreamRow {
-                place: row.get(0)?,
-                len: row.get(1)?,
-                last_ms: row.get(2)?,
+                place,
+                len: match columns::count(row, 1) {
+                    Ok(len) => len,
+                    Err(_) => len_of(&self.0.conn, -place)?,
+                },
+                last_ms: row.get(2).unwrap_or_default(),
             })
         });
         Ok(row.optional()?)

@@ -71,7 +71,8 @@ impl Window<'_> {
     pub(super) fn earliest(&self, conn: &Connection, mut given: Given) -> Worked<Option<String>> {
         let sql = format!("SELECT e.event, k.seq FROM {FITTING} ORDER BY k.ms, k.seq");
         let mut statement = conn.prepare_cached(&sql)?;
-        let mut rows = statement.query(params![self.shape, self.key, self.from_ms, self.tenant])?;
+        let from_ms = given.from_ms(self.from_ms);
+        let mut rows = statement.query(params![self.shape, self.key, from_ms, self.tenant])?;
         while let Some(row) = rows.next()? {
             let Some(event) = whole(row.get(1)?, row.get(0))? else {
                 continue;
@@ -104,7 +105,7 @@ impl Window<'_> {
         let mut rows = statement.query(params![
             self.shape,
             self.key,
-            self.from_ms,
+            given.from_ms(self.from_ms),
             self.tenant,
             !given.is_empty(),
             from_ms,

@@ -1,7 +1,7 @@
 //! Claiming jobs in batches: whole ones at once, what is left over when it has waited long enough.
 
-use riverrun_store::{ClaimJobs, ClaimedJob, Gather};
-use riverrun_types::Millis;
+use riverrun_store::{ClaimJobs, ClaimedJob};
+use riverrun_types::{Gather, Millis};
 use rusqlite::Connection;
 
 use super::{Queue, WAITING, claim, lanes};

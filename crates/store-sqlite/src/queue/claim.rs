@@ -1,9 +1,7 @@
 //! Claiming jobs, keeping their leases, finding those that nobody keeps.
 
-use riverrun_store::{
-    ClaimJobs, ClaimedJob, ClaimedJobs, Error, JobBeats, JobLease, Rate, StalledJob,
-};
-use riverrun_types::{Json, Millis, Name, RunId};
+use riverrun_store::{ClaimJobs, ClaimedJob, ClaimedJobs, Error, JobBeats, JobLease, StalledJob};
+use riverrun_types::{Json, Millis, Name, Rate, RunId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{ACTIVE, DELAYED, FAILED, Queue, WAITING, batch, lanes, unique};
@@ -246,7 +244,7 @@ fn take_lane(
         let mut jobs = Vec::new();
         while let Some(row) = rows.next()? {
             match whole(claimed(row, &claim.queue, token))? {
-                Ok(job) => jobs.push((row.get(13)?, job)),
+                Ok(job) => jobs.push((row.get(13).unwrap_or_default(), job)),
                 Err(error) => damaged.push(Damaged::of(row, error)?),
             }
         }
@@ -305,7 +303,7 @@ impl Damaged {
         .execute((self.no, now, Sealed::json(&error)))?;
         let taken: i64 = conn
             .prepare_cached("SELECT taken FROM work WHERE no = ?1")?
-            .query_row([self.no], |row| row.get(0))?;
+            .query_row([self.no], |row| Ok(row.get(0).unwrap_or_default()))?;
         unique::free(conn, self.no, taken, false)?;
         lanes::shift(conn, queue, lane, Some(ACTIVE), Some(FAILED))
     }
@@ -315,7 +313,9 @@ impl Damaged {
 fn whole<T>(read: Worked<T>) -> Worked<std::result::Result<T, Error>> {
     match read {
         Ok(read) => Ok(Ok(read)),
-        Err(Failure::Refused(error @ Error::Corrupt(_))) => Ok(Err(error)),
+        Err(
+            Failure::Refused(error @ Error::Corrupt(_)) | Failure::Sql(error @ Error::Corrupt(_)),
+        ) => Ok(Err(error)),
         Err(failure) => Err(failure),
     }
 }

@@ -1,6 +1,6 @@
 //! What people do to jobs and queues, and what retention does.
 
-use riverrun_store::{Error, Purge, Retention, Steer, Steered};
+use riverrun_store::{Error, JobState, Purge, Retention, Steer, Steered};
 use riverrun_types::{Json, Millis, Name, RunId, RunStatus, time::NEVER};
 use rusqlite::{OptionalExtension, params};
 
@@ -38,9 +38,10 @@ fn find(core: &Core, id: &RunId) -> Worked<Row> {
                 queue: row.get(1)?,
                 lane: row.get(2)?,
                 state: row.get(3)?,
-                key: row.get(4)?,
-                taken: row.get(5)?,
-                attempt: row.get(6)?,
+                // What is damaged must not keep the job from being removed.
+                key: row.get(4).unwrap_or_default(),
+                taken: row.get(5).unwrap_or_default(),
+                attempt: row.get(6).unwrap_or_default(),
             })
         })
         .optional()?;
@@ -55,7 +56,7 @@ pub(crate) fn steer(core: &Core, id: &RunId, steer: &Steer, now: Millis) -> Work
         .query_row([row.queue], |row| row.get(0))?;
     let steered = Steered {
         queue: Name::from(queue),
-        state: state(row.state).map_err(Failure::Sql)?,
+        state: state(row.state).unwrap_or(JobState::Parked),
         attempt: row.attempt,
     };
     follow(core, &row, steer, now)?;
@@ -189,7 +190,7 @@ fn remove(core: &Core, no: i64) -> Worked<()> {
                 queue: row.get(1)?,
                 lane: row.get(2)?,
                 state: row.get(3)?,
-                taken: row.get(4)?,
+                taken: row.get(4).unwrap_or(1),
                 is_large: row.get(5)?,
                 has_stream: true,
             };

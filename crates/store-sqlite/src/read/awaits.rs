@@ -137,14 +137,16 @@ pub(crate) fn await_stats(view: View<'_>) -> Result<AwaitStats> {
         let (events, doors) = view
             .conn
             .prepare_cached(
-                "SELECT coalesce(sum(iif(class < 2, open, 0)), 0),
-                        coalesce(sum(iif(class = 2, open, 0)), 0)
-                 FROM shapes",
+                // Counts that are damaged are left out: `verify` compares them.
+                "SELECT coalesce(sum(open) FILTER (WHERE class < 2), 0),
+                        coalesce(sum(open) FILTER (WHERE class = 2), 0)
+                 FROM shapes WHERE typeof(open) = 'integer' AND open BETWEEN 0 AND 1 << 40",
             )?
             .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let mut statement = view.conn.prepare_cached(
             "SELECT kind, sum(open) AS total, sum(iif(class = 1, open, 0)) FROM shapes
-             WHERE class < 2 GROUP BY kind HAVING total > 0 ORDER BY total DESC, kind LIMIT ?1",
+             WHERE class < 2 AND typeof(open) = 'integer' AND open BETWEEN 0 AND 1 << 40
+             GROUP BY kind HAVING total > 0 ORDER BY total DESC, kind LIMIT ?1",
         )?;
         let kinds = statement.query_map([AwaitStats::MAX_KINDS], |row| {
             Ok(KindStats {

@@ -70,11 +70,13 @@ pub(crate) fn log(view: View<'_>, query: &LogQuery) -> Result<LogPage> {
                 page.next = page.next.max(no);
                 continue;
             }
-            if page.events.len() == limit || bytes >= query.max_bytes {
+            bytes += draft.data.as_ref().map_or(0, Json::bytes);
+            // One event that is larger is a page of its own.
+            let is_full = bytes > query.max_bytes && !page.events.is_empty();
+            if page.events.len() == limit || is_full {
                 return Ok(page);
             }
             page.next = no;
-            bytes += draft.data.as_ref().map_or(0, Json::bytes);
             let ms = draft.ms;
             page.events.push(Logged {
                 no,

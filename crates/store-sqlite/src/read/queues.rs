@@ -1,7 +1,8 @@
 //! Queues and their jobs.
 
 use riverrun_store::{
-    Error, JobFilter, JobRecord, JobState, MAX_AHEAD, Page, QueueRecord, RateWindow, Result, Wanted,
+    Error, EventQuery, JobFilter, JobRecord, JobState, MAX_AHEAD, Page, QueueRecord, RateWindow,
+    Result, Wanted,
 };
 use riverrun_types::{Json, Millis, Name, RunId};
 use rusqlite::{OptionalExtension, Row, types::Value};
@@ -86,34 +87,38 @@ pub(crate) fn active_of_key(view: View<'_>, queue: &str, key: &str) -> Result<u6
 }
 
 fn record(row: &Row<'_>) -> Result<JobRecord> {
-    let text = |at: usize| row.get::<_, Option<String>>(at).map_err(translate);
-    let time = |at: usize| row.get::<_, Option<Millis>>(at).map_err(translate);
-    let number = |at: usize| row.get::<_, i64>(at).map_err(translate);
-    let state = state(number(4)?)?;
-    let mut payloads = Payloads::of(row);
+    let mut columns = Payloads::of(row);
+    let id: String = columns.plain(1, "the id")?;
+    let state = row.get(4).map_err(translate).and_then(state);
+    // It can be removed.
+    let state = columns
+        .whole("the state", state)?
+        .unwrap_or(JobState::Parked);
+    let at_ms: Option<Millis> = columns.plain(10, "its time")?;
     let mut record = JobRecord {
-        id: RunId::new(&text(1)?.unwrap_or_default()),
-        queue: Name::from(text(2)?.unwrap_or_default()),
-        name: text(3)?.map(Name::from),
+        id: RunId::new(&id),
+        queue: columns.plain(2, "the queue")?,
+        name: columns.plain(3, "the name")?,
         state,
-        data: payloads.json(5, "data")?.unwrap_or_else(Json::null),
-        priority: i32::try_from(-number(6)?).unwrap_or_default(),
-        key: text(7)?.map(Name::from),
-        attempt: u32::try_from(number(8)?).unwrap_or_default(),
-        created_ms: number(9)?,
-        at_ms: time(10)?.filter(|_| matches!(state, JobState::Delayed | JobState::Parked)),
-        started_ms: time(11)?,
-        ended_ms: time(12)?,
-        cancelling: number(13)? != 0,
-        options: payloads.json(14, "options")?,
-        progress: payloads.json(15, "progress")?,
-        checkpoint: payloads.json(16, "checkpoint")?,
-        result: payloads.json(17, "result")?,
-        error: payloads.json(18, "error")?,
-        owner: text(19)?.map(Name::from),
-        until_ms: time(20)?,
+        data: columns.json(5, "data")?.unwrap_or_else(Json::null),
+        priority: i32::try_from(0_i64.saturating_sub(columns.plain(6, "the priority")?))
+            .unwrap_or_default(),
+        key: columns.plain(7, "the key")?,
+        attempt: columns.plain(8, "the attempt")?,
+        created_ms: columns.plain(9, "the time of its creation")?,
+        at_ms: at_ms.filter(|_| matches!(state, JobState::Delayed | JobState::Parked)),
+        started_ms: columns.plain(11, "the time of its beginning")?,
+        ended_ms: columns.plain(12, "the time of its end")?,
+        cancelling: columns.plain::<i64>(13, "whether it is cancelled")? != 0,
+        options: columns.json(14, "options")?,
+        progress: columns.json(15, "progress")?,
+        checkpoint: columns.json(16, "checkpoint")?,
+        result: columns.json(17, "result")?,
+        error: columns.json(18, "error")?,
+        owner: columns.plain(19, "the worker")?,
+        until_ms: columns.plain(20, "the end of its lease")?,
     };
-    record.error = payloads.damage().or(record.error);
+    record.error = columns.damage().or(record.error);
     Ok(record)
 }
 
@@ -158,22 +163,23 @@ pub(crate) fn list_jobs(view: View<'_>, filter: &JobFilter) -> Result<Page<JobRe
         .into_iter()
         .filter(|state| filter.states.is_empty() || filter.states.contains(state))
         .collect();
-    let from = match &cursor {
-        None => 0,
-        Some(place) => states
-            .iter()
-            .position(|state| *state == place.state)
-            .ok_or_else(bad)?,
-    };
+    // Where the state of the cursor is not wanted (any more), the list goes on with the next one.
+    let from = cursor.as_ref().map_or(0, |place| {
+        let rank = |state: &JobState| JobState::ALL.iter().position(|known| known == state);
+        let is_left = |state: &JobState| rank(state) >= rank(&place.state);
+        states.iter().position(is_left).unwrap_or(states.len())
+    });
     let mut list = List {
         wanted: &filter.wanted,
         limit,
         left: LOOKED_AT,
+        room: EventQuery::PAGE_BYTES,
         items: Vec::new(),
         last: None,
     };
     for state in &states[from..] {
-        let after = cursor.take().map(|place| place.key);
+        let after = cursor.take().filter(|place| place.state == *state);
+        let after = after.map(|place| place.key);
         if let Some(Place { state, key }) = list.page(view, number, *state, after)? {
             let [a, b, c] = key;
             return Ok(Page {
@@ -188,12 +194,21 @@ pub(crate) fn list_jobs(view: View<'_>, filter: &JobFilter) -> Result<Page<JobRe
     })
 }
 
+/// The payloads of a job.
+fn bytes(job: &JobRecord) -> usize {
+    let optional = [&job.progress, &job.checkpoint, &job.result, &job.error];
+    let optional = optional.into_iter().flatten().map(Json::bytes);
+    job.data.bytes() + optional.sum::<usize>()
+}
+
 /// A page as it fills.
 struct List<'a> {
     wanted: &'a Wanted,
     limit: usize,
     /// Jobs that may still be looked at.
     left: usize,
+    /// Bytes of payloads that may still be taken.
+    room: usize,
     items: Vec<JobRecord>,
     /// The job that was looked at last.
     last: Option<Place>,
@@ -258,14 +273,24 @@ impl List<'_> {
             if (self.items.len() == self.limit || self.left == 0) && self.last.is_some() {
                 return Ok(self.last.take());
             }
-            let number = |at: usize| row.get::<_, i64>(at).map_err(translate);
-            let key = [number(22)?, number(23)?, number(24)?];
+            let key = || -> rusqlite::Result<_> { Ok([row.get(22)?, row.get(23)?, row.get(24)?]) };
             let found = record(row)?;
-            self.left -= 1;
-            self.last = Some(Place { state, key });
-            if self.wanted.fits(&found) {
+            let is_wanted = self.wanted.fits(&found);
+            if is_wanted {
+                let bytes = bytes(&found);
+                // One job that is larger is a page of its own.
+                if bytes > self.room && !self.items.is_empty() {
+                    return Ok(self.last.take());
+                }
+                self.room = self.room.saturating_sub(bytes);
                 self.items.push(found);
             }
+            self.left -= 1;
+            // Nothing goes on after a place that is damaged.
+            self.last = key()
+                .map(|key| Place { state, key })
+                .ok()
+                .or(self.last.take());
         }
         Ok(None)
     }
@@ -298,24 +323,29 @@ fn read_queues(view: View<'_>, name: Option<&str>) -> Result<Vec<QueueRecord>> {
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
             let no: i64 = row.get(0)?;
-            let name: String = row.get(1)?;
-            let count = |at: usize| {
-                row.get::<_, i64>(at)
-                    .map(|count| count.max(0).cast_unsigned())
+            let name: String = match row.get(1) {
+                Ok(name) => name,
+                Err(error) => {
+                    tracing::error!(queue = no, %error, "the name of a queue is damaged; it is left out");
+                    continue;
+                }
             };
+            // Numbers that are damaged are shown as zero: `verify` compares them.
+            let number = |at: usize| row.get::<_, i64>(at).unwrap_or_default();
+            let count = |at: usize| number(at).max(0).cast_unsigned();
             found.push(QueueRecord {
                 name: Name::from(name),
-                paused: row.get(2)?,
-                created_ms: row.get(3)?,
-                waiting: count(4)?,
-                delayed: count(5)?,
-                active: count(6)?,
-                parked: count(12)?,
-                completed: count(7)?,
-                failed: count(8)?,
-                cancelled: count(9)?,
+                paused: row.get(2).unwrap_or_default(),
+                created_ms: number(3),
+                waiting: count(4),
+                delayed: count(5),
+                active: count(6),
+                parked: count(12),
+                completed: count(7),
+                failed: count(8),
+                cancelled: count(9),
                 oldest_ms: oldest(view, no)?,
-                rate: window(row.get(10)?, count(11)?),
+                rate: window(number(10), count(11)),
             });
         }
         Ok(found)
@@ -343,11 +373,13 @@ fn oldest(view: View<'_>, queue: i64) -> rusqlite::Result<Option<Millis>> {
                      AND (lane, rank) > (h.lane, h.rank)
                  ORDER BY lane, rank, no LIMIT 1)
              LIMIT 1000)
-         SELECT lane, rank FROM heads",
+         SELECT lane, rank FROM heads WHERE typeof(lane) = 'integer' AND typeof(rank) = 'integer'",
     )?;
     let mut jobs = view.conn.prepare_cached(
         "SELECT at_ms, created_ms FROM work
-         WHERE queue = ?1 AND state = 0 AND lane = ?2 AND rank = ?3 ORDER BY no LIMIT 100",
+         WHERE queue = ?1 AND state = 0 AND lane = ?2 AND rank = ?3
+             AND typeof(at_ms) = 'integer' AND typeof(created_ms) = 'integer'
+         ORDER BY no LIMIT 100",
     )?;
     let mut oldest = None;
     let mut lines = lines.query([queue])?;

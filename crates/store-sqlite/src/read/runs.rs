@@ -1,7 +1,7 @@
 //! Records of runs.
 
 use riverrun_store::{Parent, Result, RunRecord};
-use riverrun_types::RunId;
+use riverrun_types::{Millis, RunId, RunStatus};
 use rusqlite::Row;
 
 use super::View;
@@ -31,53 +31,55 @@ pub(crate) fn runs(view: View<'_>, ids: &[RunId]) -> Result<Vec<RunRecord>> {
 }
 
 pub(super) fn record(view: View<'_>, row: &Row<'_>) -> Result<RunRecord> {
-    // What the closure reads is SQLite's to fail at, what follows is ours.
-    let read = || -> rusqlite::Result<_> {
-        let id: String = row.get(1)?;
-        let numbers: (i64, i64, i64, i64) = (row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?);
-        let parent: Option<String> = row.get(14)?;
-        let created_ms = row.get(6)?;
-        let record = RunRecord {
-            id: RunId::new(&id),
-            flow: Default::default(),
-            version: Default::default(),
-            status: riverrun_types::RunStatus::Pending,
-            created_ms,
-            updated_ms: created_ms.max(row.get(7)?),
-            ended_ms: row.get(11)?,
-            wake_ms: row.get(10)?,
-            error: None,
-            idempotency_key: row.get(13)?,
-            tenant: None,
-            tags: Vec::new(),
-            metadata: None,
-            parent: parent.map(|run| Parent {
-                run: RunId::new(&run),
-                step: Default::default(),
-                visit: 0,
-            }),
-            origin: None,
-            correlation: row.get(16)?,
-            len: row.get(8)?,
-            turn: row.get(9)?,
-        };
-        Ok((record, numbers))
+    let mut columns = Payloads::of(row);
+    let id: String = columns.plain(1, "the id")?;
+    let (flow, version, tenant): (i64, i64, i64) = (
+        columns.plain(2, "the flow")?,
+        columns.plain(3, "the version")?,
+        columns.plain(4, "the tenant")?,
+    );
+    let status = row.get(5).map_err(translate).and_then(columns::status);
+    let status = columns.whole("the status", status)?;
+    let created_ms: Millis = columns.plain(6, "the time of its creation")?;
+    let last_ms = columns.plain(7, "the time of its last event")?;
+    let parent: Option<String> = columns.plain(14, "the parent")?;
+    let flow = columns.whole("the flow", view.names.text(flow))?;
+    let version = columns.whole("the version", view.names.text(version))?;
+    let tenant = columns.whole("the tenant", view.names.text_of(tenant))?;
+    let mut record = RunRecord {
+        id: RunId::new(&id),
+        flow: flow.unwrap_or_default(),
+        version: version.unwrap_or_default(),
+        // It can be cancelled, and removed then.
+        status: status.unwrap_or(RunStatus::Waiting),
+        created_ms,
+        updated_ms: created_ms.max(last_ms),
+        ended_ms: columns.plain(11, "the time of its end")?,
+        wake_ms: columns.plain(10, "its next time")?,
+        error: None,
+        idempotency_key: columns.plain(13, "the idempotency key")?,
+        tenant: tenant.flatten(),
+        tags: Vec::new(),
+        metadata: None,
+        parent: parent.map(|run| Parent {
+            run: RunId::new(&run),
+            step: Default::default(),
+            visit: 0,
+        }),
+        origin: None,
+        correlation: columns.plain(16, "the correlation id")?,
+        len: columns.count(8, "the number of its events")?,
+        turn: columns.count(9, "the number of its decisions")?,
     };
-    let (mut record, (flow, version, tenant, status)) = read().map_err(translate)?;
-    record.flow = view.names.text(flow)?;
-    record.version = view.names.text(version)?;
-    record.tenant = view.names.text_of(tenant)?;
-    record.status = columns::status(status)?;
-    let mut payloads = Payloads::of(row);
-    record.error = payloads.json(12, "the error")?;
+    record.error = columns.json(12, "the error")?;
     let extra = || {
         let extra: Option<Payload> = row.get(15).map_err(translate)?;
         extra.map(|extra| Extra::read(&extra.0)).transpose()
     };
-    let extra = payloads.whole("tags, metadata and origin", extra())?;
+    let extra = columns.whole("tags, metadata and origin", extra())?;
     if let Some(extra) = extra.flatten() {
         extra.fill(&mut record);
     }
-    record.error = payloads.damage().or(record.error);
+    record.error = columns.damage().or(record.error);
     Ok(record)
 }

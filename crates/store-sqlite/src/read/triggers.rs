@@ -80,34 +80,30 @@ fn select(view: View<'_>, which: &str, values: impl Params) -> Result<Vec<Result
 }
 
 fn record(row: &rusqlite::Row<'_>) -> Result<TriggerRecord> {
-    let read = || -> rusqlite::Result<_> {
-        let last_run: Option<String> = row.get(12)?;
-        let stats = TriggerStats {
-            fired: row.get(8)?,
-            failed: row.get(9)?,
-            missed: row.get(10)?,
-            last_fired_ms: row.get(11)?,
+    let mut columns = Payloads::of(row);
+    let id = row.get(0).map_err(translate)?;
+    let last_run: Option<String> = columns.plain(12, "the last run")?;
+    let mut record = TriggerRecord {
+        id,
+        version: columns.count(1, "the version")?,
+        kind: columns.plain(2, "the type")?,
+        enabled: columns.plain(3, "whether it is enabled")?,
+        definition: riverrun_types::Json::null(),
+        created_ms: columns.plain(5, "the time of its creation")?,
+        updated_ms: columns.plain(6, "the time of its change")?,
+        due_ms: columns.plain(7, "the due time")?,
+        stats: TriggerStats {
+            fired: columns.count(8, "how often it fired")?,
+            failed: columns.count(9, "how often it failed")?,
+            missed: columns.count(10, "how often it was missed")?,
+            last_fired_ms: columns.plain(11, "the time of its last firing")?,
             last_run: last_run.as_deref().map(RunId::new),
-            last_failed_ms: row.get(13)?,
+            last_failed_ms: columns.plain(13, "the time of its last failure")?,
             last_error: None,
-        };
-        let record = TriggerRecord {
-            id: row.get(0)?,
-            version: row.get(1)?,
-            kind: row.get(2)?,
-            enabled: row.get(3)?,
-            definition: riverrun_types::Json::null(),
-            created_ms: row.get(5)?,
-            updated_ms: row.get(6)?,
-            due_ms: row.get(7)?,
-            stats,
-        };
-        Ok(record)
+        },
     };
-    let mut record: TriggerRecord = read().map_err(translate)?;
-    let mut payloads = Payloads::of(row);
-    record.stats.last_error = payloads.json(14, "the last error")?;
-    record.stats.last_error = payloads.damage().or(record.stats.last_error);
+    record.stats.last_error = columns.json(14, "the last error")?;
+    record.stats.last_error = columns.damage().or(record.stats.last_error);
     record.definition = match row.get(4).map_err(translate).and_then(json) {
         // It starts nothing, and can be listed, replaced and removed.
         Err(error @ Error::Corrupt(_)) => TriggerRecord::damaged(&record.id, &record.kind, &error),

@@ -4,7 +4,11 @@ use riverrun_store::{NewTrigger, NextDue, judge::TriggerRow};
 use riverrun_types::{Millis, Name};
 use rusqlite::{OptionalExtension, params};
 
-use crate::{columns::Sealed, core::Core, error::Worked};
+use crate::{
+    columns::{self, Sealed},
+    core::Core,
+    error::Worked,
+};
 
 pub(crate) fn load(core: &Core, id: &str) -> Worked<TriggerRow> {
     let row = core
@@ -12,9 +16,10 @@ pub(crate) fn load(core: &Core, id: &str) -> Worked<TriggerRow> {
         .prepare_cached("SELECT version, due_ms, removed_ms IS NULL FROM triggers WHERE id = ?1")?
         .query_row([id], |row| {
             Ok(TriggerRow {
-                version: row.get(0)?,
-                due_ms: row.get(1)?,
-                exists: row.get(2)?,
+                // As lists show what is damaged, so that it can be removed.
+                version: columns::count(row, 0).unwrap_or_default(),
+                due_ms: row.get(1).unwrap_or_default(),
+                exists: row.get(2).unwrap_or(true),
             })
         })
         .optional()?;

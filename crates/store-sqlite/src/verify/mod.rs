@@ -1,14 +1,17 @@
 //! Checking everything that a folder, or a backup of one, holds: SQLite's own structure, every
 //! checksum, every stream, every reference, and the mark of what was acknowledged. Nothing is changed.
 
+mod marks;
 mod payloads;
 mod references;
+mod rows;
+mod rules;
 mod streams;
 
 use std::path::Path;
 
 use riverrun_store::{Error, Result};
-use riverrun_types::{Draft, RunId, RunStatus};
+use riverrun_types::{Draft, Millis, Name, RunId, RunStatus};
 use rusqlite::Connection;
 
 use crate::{
@@ -29,8 +32,18 @@ pub trait Inspector {
     /// The next events of a run's stream, in order from its first.
     fn events(&mut self, events: Vec<Draft>);
 
-    /// The run's stream is over. What is wrong with it, if it does not lead to this status.
-    fn run(&mut self, run: &RunId, status: RunStatus) -> Option<String>;
+    /// The run's stream is over. What is wrong with its row, if the events do not lead to it.
+    fn run(&mut self, row: &RunRow) -> Option<String>;
+}
+
+/// What the row of a run says, as far as its events say the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunRow {
+    pub id: RunId,
+    pub version: Name,
+    pub status: RunStatus,
+    pub wake_ms: Option<Millis>,
+    pub ended_ms: Option<Millis>,
 }
 
 /// One thing that is wrong.
@@ -134,10 +147,12 @@ fn whole(file: &Path, inspector: &mut dyn Inspector, report: &mut Report) -> Res
     }
     payloads::check(&mut check)?;
     let names = Names::load(&moment).map_err(translate);
-    if check.noted("names", names)?.is_some() {
-        streams::check(&mut check)?;
+    if let Some(names) = check.noted("names", names)? {
+        streams::check(&mut check, &names)?;
     }
-    references::check(&mut check)
+    marks::check(&mut check)?;
+    rules::check(&mut check, "rows", rows::RULES)?;
+    rules::check(&mut check, "references", references::RULES)
 }
 
 /// A check under way.

@@ -1,12 +1,8 @@
 //! Every reference from one row to another, and the counts that are kept beside what they count.
 
-use riverrun_store::Result;
+use super::rules::Rule;
 
-use super::Check;
-use crate::error::translate;
-
-/// A table, a problem, and the ids of the rows that have it.
-const RULES: &[(&str, &str, &str)] = &[
+pub(super) const RULES: &[Rule] = &[
     (
         "runs",
         "its flow, version or tenant has no name",
@@ -63,11 +59,48 @@ const RULES: &[(&str, &str, &str)] = &[
         "SELECT q.name FROM queues q LEFT JOIN (
              SELECT queue, sum(state = 0) AS waiting, sum(state = 1) AS delayed,
                  sum(state = 2) AS active, sum(state = 3) AS completed, sum(state = 4) AS failed,
-                 sum(state = 5) AS cancelled
+                 sum(state = 5) AS cancelled, sum(state = -1) AS parked,
+                 sum(state = 0 AND lane <> 0) AS keyed
              FROM work GROUP BY queue) c ON c.queue = q.no
          WHERE q.waiting <> coalesce(c.waiting, 0) OR q.delayed <> coalesce(c.delayed, 0)
              OR q.active <> coalesce(c.active, 0) OR q.completed <> coalesce(c.completed, 0)
-             OR q.failed <> coalesce(c.failed, 0) OR q.cancelled <> coalesce(c.cancelled, 0)",
+             OR q.failed <> coalesce(c.failed, 0) OR q.cancelled <> coalesce(c.cancelled, 0)
+             OR q.parked <> coalesce(c.parked, 0) OR q.keyed <> coalesce(c.keyed, 0)",
+    ),
+    (
+        "lanes",
+        "its counts of jobs are not those of its jobs",
+        "SELECT l.key FROM lanes l LEFT JOIN (
+             SELECT lane, sum(state = 0) AS waiting, sum(state = 2) AS active, count(*) AS held
+             FROM work WHERE state < 3 AND lane <> 0 GROUP BY lane) c ON c.lane = l.no
+         WHERE l.waiting <> coalesce(c.waiting, 0) OR l.active <> coalesce(c.active, 0)
+             OR l.held <> coalesce(c.held, 0)",
+    ),
+    (
+        "work",
+        "its key is not that of its lane",
+        "SELECT id FROM work w WHERE state < 3 AND (lane <> 0 OR key IS NOT NULL)
+             AND NOT EXISTS (SELECT 1 FROM lanes l
+                 WHERE l.no = w.lane AND l.queue = w.queue AND l.key = w.key)",
+    ),
+    (
+        "work",
+        "its stream holds other events of its life than it says",
+        "SELECT w.id FROM work w LEFT JOIN streams s
+             ON s.id = w.id AND s.kind = (SELECT no FROM names WHERE text = 'job')
+         WHERE (w.told > 0) <> (s.no IS NOT NULL)",
+    ),
+    (
+        "uniques",
+        "the job that has the name is missing, or has none",
+        "SELECT key FROM uniques u WHERE job <> 0 AND NOT EXISTS (
+             SELECT 1 FROM work w WHERE w.no = u.job AND w.queue = u.queue AND w.taken <> 0)",
+    ),
+    (
+        "uniques",
+        "the name is taken for another time than its job says",
+        "SELECT u.key FROM uniques u JOIN work w ON w.no = u.job
+         WHERE w.taken IN (1, 3) AND u.until_ms <> iif(w.state < 3, 9223372036854775807, 0)",
     ),
     (
         "awaits",
@@ -86,14 +119,52 @@ const RULES: &[(&str, &str, &str)] = &[
          WHERE fired <> (SELECT count(*) FROM answers WHERE await = a.no)",
     ),
     (
+        "shapes",
+        "its counts of awaits are not those of its awaits",
+        "SELECT s.no FROM shapes s LEFT JOIN (
+             SELECT shape, sum(state = 0) AS open, count(*) AS held FROM awaits GROUP BY shape) c
+             ON c.shape = s.no
+         WHERE s.open <> coalesce(c.open, 0) OR s.held <> coalesce(c.held, 0)",
+    ),
+    (
         "answers",
         "its await is missing",
         "SELECT await FROM answers v WHERE NOT EXISTS (SELECT 1 FROM awaits WHERE no = v.await)",
     ),
     (
         "signals",
-        "its event is missing",
-        "SELECT no FROM signals g WHERE NOT EXISTS (SELECT 1 FROM emits WHERE seq = g.emit)",
+        "its event is missing, or of another kind",
+        "SELECT no FROM signals g WHERE NOT EXISTS (
+             SELECT 1 FROM emits WHERE seq = g.emit AND kind = g.kind)",
+    ),
+    (
+        "emit_keys",
+        "its event is missing, or of another time",
+        "SELECT key FROM emit_keys k WHERE NOT EXISTS (
+             SELECT 1 FROM emits WHERE seq = k.seq AND ms = k.ms)",
+    ),
+    (
+        "tags",
+        "its run does not have it",
+        "SELECT t.tag FROM tags t JOIN runs r ON r.no = t.run
+         WHERE json_valid({runs.extra}) AND NOT EXISTS (
+             SELECT 1 FROM json_each(iif(json_valid({runs.extra}), {runs.extra}, '{}'), '$.tags')
+             WHERE value = t.tag)",
+    ),
+    (
+        "runs",
+        "it is not found by one of its tags",
+        "SELECT r.id FROM runs r, json_each(iif(json_valid({runs.extra}), {runs.extra}, '{}'),
+             '$.tags') j
+         WHERE NOT EXISTS (SELECT 1 FROM tags t WHERE t.tag = j.value AND t.run = r.no)",
+    ),
+    (
+        "snapshots",
+        "it is of another event than it says",
+        "SELECT s.run FROM snapshots s JOIN runs r ON r.no = s.run
+         WHERE s.len > r.len OR (json_valid({snapshots.body})
+             AND json_extract(iif(json_valid({snapshots.body}), {snapshots.body}, '{}'), '$.len')
+                 <> s.len)",
     ),
     (
         "kinds",
@@ -107,31 +178,3 @@ const RULES: &[(&str, &str, &str)] = &[
              SELECT 1 FROM chunks WHERE stream = s.stream AND first = s.first)",
     ),
 ];
-
-pub(super) fn check(check: &mut Check<'_>) -> Result<()> {
-    for (done, (place, problem, sql)) in RULES.iter().enumerate() {
-        check
-            .inspector
-            .progress("references", done as u64, RULES.len() as u64);
-        let found = ids(check, sql);
-        for id in check.noted(place, found)?.unwrap_or_default() {
-            check.report.add(place, Some(id), *problem);
-        }
-    }
-    let total = RULES.len() as u64;
-    check.inspector.progress("references", total, total);
-    Ok(())
-}
-
-fn ids(check: &Check<'_>, sql: &str) -> Result<Vec<String>> {
-    let read = || -> rusqlite::Result<Vec<String>> {
-        check
-            .conn
-            .prepare(&format!(
-                "WITH found (id) AS ({sql}) SELECT CAST(id AS TEXT) FROM found LIMIT ?1"
-            ))?
-            .query_map([super::MOST], |row| row.get(0))?
-            .collect()
-    };
-    read().map_err(translate)
-}

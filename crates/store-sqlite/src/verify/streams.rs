@@ -1,19 +1,33 @@
-//! Every stream: its chunks unpack, follow each other, and are as many events as its owner says; and
-//! those of a run lead to the run's status.
+//! Every stream: its chunks unpack, follow each other, and are as many events, of the times, as its
+//! owner says; and those of a run lead to its row.
 
-use riverrun_store::{Result, codec};
-use riverrun_types::{Draft, Millis, RunId, RunStatus};
+use riverrun_store::{Error, Result, codec};
+use riverrun_types::{Draft, Millis, RunId};
 
-use super::Check;
-use crate::{columns, error::translate};
+use super::{Check, RunRow};
+use crate::{columns, error::translate, names::Names};
 
 /// Whose stream it is, in the order of the chunks.
 struct Owner {
     stream: i64,
     name: String,
     len: u64,
+    created_ms: Millis,
+    last_ms: Millis,
     /// None for streams that are no run's.
-    status: Option<RunStatus>,
+    run: Option<RunRow>,
+    /// Why the row cannot be read.
+    problem: Option<String>,
+}
+
+/// What was read of a stream so far.
+#[derive(Default)]
+struct Seen {
+    len: u64,
+    /// Of its first event, if that is still there.
+    first_ms: Option<Millis>,
+    /// Of its last event, unless that is damaged.
+    last_ms: Option<Millis>,
 }
 
 struct Chunk {
@@ -26,19 +40,20 @@ struct Chunk {
     is_summed: bool,
 }
 
-pub(super) fn check(check: &mut Check<'_>) -> Result<()> {
-    let done = walk(check);
+pub(super) fn check(check: &mut Check<'_>, names: &Names) -> Result<()> {
+    let done = walk(check, names);
     check.noted("chunks", done).map(drop)
 }
 
 /// Owners and chunks in the same order, side by side.
-fn walk(check: &mut Check<'_>) -> Result<()> {
+fn walk(check: &mut Check<'_>, names: &Names) -> Result<()> {
     let conn = check.conn;
     let total = check.count("chunks");
     let mut owners = conn
         .prepare(
-            "SELECT -no, id, len, NULL FROM streams
-             UNION ALL SELECT no, id, len, status FROM runs ORDER BY 1",
+            "SELECT -no, id, len, created_ms, last_ms, NULL, NULL, NULL, NULL FROM streams
+             UNION ALL SELECT no, id, len, created_ms, last_ms, status, version, wake_ms, ended_ms
+                 FROM runs ORDER BY 1",
         )
         .map_err(translate)?;
     let mut owners = owners.query([]).map_err(translate)?;
@@ -58,13 +73,13 @@ fn walk(check: &mut Check<'_>) -> Result<()> {
     let mut pending = next()?;
     let mut done = 0;
     while let Some(row) = owners.next().map_err(translate)? {
-        let owner = owner(row)?;
-        let mut at = 0;
+        let owner = owner(row, names)?;
+        let mut seen = Seen::default();
         while let Some(chunk) = pending.take_if(|chunk| chunk.stream <= owner.stream) {
             if chunk.stream < owner.stream {
                 unowned(check, &chunk);
             } else {
-                at = take(check, &owner, at, chunk);
+                take(check, &owner, &mut seen, chunk);
             }
             pending = next()?;
             done += 1;
@@ -72,7 +87,7 @@ fn walk(check: &mut Check<'_>) -> Result<()> {
                 check.inspector.progress("events", done, total);
             }
         }
-        end(check, &owner, at);
+        end(check, &owner, &seen);
     }
     while let Some(chunk) = pending {
         unowned(check, &chunk);
@@ -82,16 +97,43 @@ fn walk(check: &mut Check<'_>) -> Result<()> {
     Ok(())
 }
 
-fn owner(row: &rusqlite::Row<'_>) -> Result<Owner> {
-    let read =
-        || -> rusqlite::Result<_> { Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)) };
-    let (stream, name, len, status): (i64, String, u64, Option<i64>) = read().map_err(translate)?;
-    Ok(Owner {
-        stream,
-        name,
-        len,
-        status: status.map(columns::status).transpose()?,
-    })
+fn owner(row: &rusqlite::Row<'_>, names: &Names) -> Result<Owner> {
+    let mut owner = Owner {
+        stream: row.get(0).map_err(translate)?,
+        name: row.get(1).unwrap_or_default(),
+        len: 0,
+        created_ms: 0,
+        last_ms: 0,
+        run: None,
+        problem: None,
+    };
+    match fill(&mut owner, row, names) {
+        Err(Error::Corrupt(problem)) => owner.problem = Some(problem),
+        filled => filled?,
+    }
+    Ok(owner)
+}
+
+fn fill(owner: &mut Owner, row: &rusqlite::Row<'_>, names: &Names) -> Result<()> {
+    let mut read = || -> rusqlite::Result<_> {
+        owner.name = row.get(1)?;
+        owner.len = row.get(2)?;
+        owner.created_ms = row.get(3)?;
+        owner.last_ms = row.get(4)?;
+        Ok((row.get(5)?, row.get(6)?, row.get(7)?, row.get(8)?))
+    };
+    let (status, version, wake_ms, ended_ms) = read().map_err(translate)?;
+    if let (Some(status), Some(version)) = (status, version) {
+        owner.run = Some(RunRow {
+            id: RunId::new(&owner.name),
+            // One that has no name is noted with the references.
+            version: names.text(version).unwrap_or_default(),
+            status: columns::status(status)?,
+            wake_ms,
+            ended_ms,
+        });
+    }
+    Ok(())
 }
 
 fn chunk(row: &rusqlite::Row<'_>) -> rusqlite::Result<Chunk> {
@@ -112,8 +154,8 @@ fn unowned(check: &mut Check<'_>, chunk: &Chunk) {
     check.report.add("chunks", None, problem);
 }
 
-/// Takes the next chunk of a stream; the position behind it.
-fn take(check: &mut Check<'_>, owner: &Owner, at: u64, chunk: Chunk) -> u64 {
+/// Takes the next chunk of a stream.
+fn take(check: &mut Check<'_>, owner: &Owner, seen: &mut Seen, chunk: Chunk) {
     let report = &mut *check.report;
     match chunk.is_summed {
         true => report.checked += 1,
@@ -121,18 +163,24 @@ fn take(check: &mut Check<'_>, owner: &Owner, at: u64, chunk: Chunk) -> u64 {
     }
     report.events += chunk.count;
     // The beginnings of streams that are no run's may have been trimmed.
-    let is_beginning = at == 0 && owner.status.is_none();
-    if chunk.first != at && !is_beginning {
-        let problem = format!("events {at} to {} are missing", chunk.first);
+    let is_beginning = seen.len == 0 && owner.run.is_none();
+    if chunk.first != seen.len && !is_beginning {
+        let problem = format!("events {} to {} are missing", seen.len, chunk.first);
         report.add("chunks", Some(owner.name.clone()), problem);
     }
+    seen.len = chunk.first + chunk.count;
     match chunk.drafts {
         Some(drafts) if drafts.len() as u64 == chunk.count => {
-            if owner.status.is_some() {
+            if chunk.first == 0 {
+                seen.first_ms = drafts.first().map(|draft| draft.ms);
+            }
+            seen.last_ms = drafts.last().map(|draft| draft.ms);
+            if owner.run.is_some() {
                 check.inspector.events(drafts);
             }
         }
         _ => {
+            seen.last_ms = None;
             let problem = format!(
                 "the events from position {} on do not match their checksum",
                 chunk.first
@@ -140,22 +188,42 @@ fn take(check: &mut Check<'_>, owner: &Owner, at: u64, chunk: Chunk) -> u64 {
             report.add("chunks", Some(owner.name.clone()), problem);
         }
     }
-    chunk.first + chunk.count
 }
 
-fn end(check: &mut Check<'_>, owner: &Owner, at: u64) {
-    let known = check.report.findings.len();
-    if at != owner.len {
-        let problem = format!("the stream has {at} events, and its row says {}", owner.len);
+fn end(check: &mut Check<'_>, owner: &Owner, seen: &Seen) {
+    if let Some(problem) = &owner.problem {
+        let place = if owner.stream > 0 { "runs" } else { "streams" };
         check
             .report
-            .add("chunks", Some(owner.name.clone()), problem);
+            .add(place, Some(owner.name.clone()), problem.clone());
+        return;
     }
-    let Some(status) = owner.status else {
+    let known = check.report.findings.len();
+    let place = if owner.run.is_some() {
+        "runs"
+    } else {
+        "streams"
+    };
+    let mut add = |place: &str, problem: String| {
+        check.report.add(place, Some(owner.name.clone()), problem);
+    };
+    if seen.len != owner.len {
+        let problem = format!(
+            "the stream has {} events, and its row says {}",
+            seen.len, owner.len
+        );
+        add("chunks", problem);
+    } else if seen.last_ms.is_some_and(|ms| ms != owner.last_ms) {
+        add(place, "its last event is of another time".to_owned());
+    }
+    if owner.run.is_none() && seen.first_ms.is_some_and(|ms| ms != owner.created_ms) {
+        add(place, "its first event is of another time".to_owned());
+    }
+    let Some(row) = &owner.run else {
         return;
     };
     check.report.runs += 1;
-    let wrong = check.inspector.run(&RunId::new(&owner.name), status);
+    let wrong = check.inspector.run(row);
     // What is missing is said; that it leads elsewhere follows.
     let is_whole = check.report.findings.len() == known
         && check

@@ -160,6 +160,7 @@ impl<'a, R: Rows> Judging<'a, '_, R> {
         };
         let from_ms = new.created_ms.saturating_sub(*lookback_ms);
         let mut given = Given::of(&new.given);
+        let from_ms = given.from_ms(from_ms);
         let mut is_one = |tenant: Option<&Name>, kind: &str, event: &Json| {
             same_tenant(new.tenant.as_ref(), tenant)
                 && new.what.means(kind, event)

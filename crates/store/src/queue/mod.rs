@@ -13,8 +13,7 @@ mod steer;
 
 pub use add::{Added, Lasts, NewJobs, NewQueued, Unique};
 pub use claim::{
-    ClaimJobs, ClaimedJob, ClaimedJobs, Gather, JobBeats, JobLease, QueueLimits, QueueRoom, Rate,
-    StalledJob, TakeJobs,
+    ClaimJobs, ClaimedJob, ClaimedJobs, JobBeats, JobLease, QueueRoom, StalledJob, TakeJobs,
 };
 pub use lists::{JobFilter, JobRecord, QueueRecord, RateWindow, Wanted};
 pub use settle::{Note, Settle, Settled};

@@ -74,6 +74,40 @@ async fn every_change_is_a_version_and_stands_in_the_stream() {
     assert_eq!(given.put(manual("t")).await["version"], 6);
 }
 
+/// A member that no trigger has is an error, whatever its value.
+#[tokio::test]
+async fn a_change_of_an_unknown_member_is_refused() {
+    let given = Given::new().await;
+    given
+        .put(
+            json!({"id": "e", "type": "event", "flow": "order", "tags": ["a"],
+        "config": {"kind": "paid", "when": "event.data.total > 1"}}),
+        )
+        .await;
+    for change in [
+        json!({"colour": null}),
+        json!({"colour": "red"}),
+        json!({"config": {"colour": null}}),
+        json!({"config": {"colour": "red"}}),
+    ] {
+        let refused = given.triggers.patch("e", change.clone()).await;
+        assert_eq!(code(refused), "TRIGGER_INVALID", "{change}");
+    }
+    for change in [
+        json!({"tags": null}),
+        json!({"tenantId": null, "version": null}),
+        json!({"config": {"when": null}}),
+        // A setting of another type of trigger.
+        json!({"config": {"cron": null}}),
+    ] {
+        let changed = given.triggers.patch("e", change.clone()).await;
+        assert!(changed.is_ok(), "{change}");
+    }
+    let shown = given.shown("e").await;
+    assert_eq!(shown["config"], json!({"kind": "paid"}));
+    assert_eq!(shown.get("tags"), None);
+}
+
 #[tokio::test]
 async fn what_cannot_be_a_trigger_is_refused() {
     let given = Given::new().await;

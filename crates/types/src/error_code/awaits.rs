@@ -58,11 +58,5 @@ AwaitUsed "AWAIT_USED" Request(409) GiveUp {
     why: "A callback accepts one request. Another one, perhaps a retry of the same, came first.",
     fix: "You do not need to do anything. `riverrun runs events <id>` shows the value that counted.",
 }
-BadSignature "BAD_SIGNATURE" Request(401) Reject {
-    what: "The request to a callback was rejected because of its signature.",
-    why: "The callback has a secret, and the signature is missing or does not match the body.",
-    fix: "Send `x-riverrun-signature: sha256=<hex>`, the HMAC-SHA256 of the exact bytes of the body \
-          with the callback's secret, or use `riverrun fire <id> --secret <secret>`.",
-}
     } };
 }

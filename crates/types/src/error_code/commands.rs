@@ -54,7 +54,7 @@ ListenUnauthenticated "LISTEN_UNAUTHENTICATED" Command Reject {
     what: "The server did not start, because other machines could reach it without authentication.",
     why: "`listen` is not a loopback address, and everybody who reaches the server can read, start and \
           delete runs.",
-    fix: "Listen on 127.0.0.1 and put a proxy that authenticates in front of it, or accept the risk: \
+    fix: "Listen on 127.0.0.1 and put an authenticating proxy in front of it, or accept the risk: \
           `riverrun serve --listen 0.0.0.0:4600 --allow-unauthenticated`.",
 }
 NotRiverrun "NOT_RIVERRUN" Command Reject {

@@ -23,11 +23,11 @@ ProtocolVersion "PROTOCOL_VERSION" Run Reject {
     fix: "Install the SDK and the server in the same version. `riverrun version` prints the server's.",
 }
 RunnerDied "RUNNER_DIED" Run Retry {
-    what: "The process that ran the handler ended before the handler did. The attempt counts.",
-    why: "The message has the exit code or signal and the last output. `SIGKILL` without another cause \
-          usually means that the system ran out of memory.",
-    fix: "Correct the cause: look for `process.exit`, for crashes of native modules, and for the \
-          memory of the machine with `dmesg`.",
+    what: "The process that ran the handler exited or crashed before the handler ended. The attempt \
+           counts.",
+    why: "The message has the exit code or signal and the last output. A process that was killed from \
+          outside (SIGKILL, SIGTERM, SIGINT, SIGHUP) is WORKER_LOST instead.",
+    fix: "Correct the cause: look for `process.exit` and for crashes of native modules.",
 }
 RunnerEnded "RUNNER_ENDED" Run Release {
     what: "The process that ran the handler ended while several handlers ran in it.",
@@ -39,8 +39,9 @@ RunnerEnded "RUNNER_ENDED" Run Release {
 RunnerFrozen "RUNNER_FROZEN" Run Retry {
     what: "The process that ran the handler did not respond and was killed. The attempt of a handler \
            that was alone in it counts.",
-    why: "It did not answer for `runners.silent_timeout` (1 min by default): the handler blocked it \
-          with a long computation, or it was suspended from outside.",
+    why: "It did not answer for `runners.silent_timeout` (1 min by default), because the handler \
+          blocked it with a long computation. A process that a signal stopped (SIGSTOP) is \
+          WORKER_LOST instead.",
     fix: "Let handlers that compute `await` now and then, or move the work into a worker thread or an \
           executable. Or raise `runners.silent_timeout`; `off` disables it.",
 }
@@ -73,12 +74,14 @@ RuntimeMissing "RUNTIME_MISSING" Run Reject {
           runners.node=/usr/local/bin/node`. `riverrun doctor` checks it.",
 }
 WorkerLost "WORKER_LOST" Run Release {
-    what: "The worker that ran the attempt is gone. The work runs again at once, and no attempt is \
-           counted.",
-    why: "It died, hung, was drained, or lost its connection for longer than `worker_reconnect` (5 s \
+    what: "The worker or runner that ran the attempt is gone. The work runs again at once, and no \
+           attempt is counted.",
+    why: "It was killed from outside (a deploy, an operator, a system short of memory), was frozen, \
+          did not answer, was drained, or lost its connection for longer than `worker_reconnect` (5 s \
           by default).",
     fix: "You do not need to do anything if it happens now and then. Work that was lost ten times in a \
-          row is parked as QUARANTINED or JOB_QUARANTINED; then read the logs of the worker.",
+          row is parked as QUARANTINED or JOB_QUARANTINED; then read the logs of the worker, and \
+          look for memory kills with `dmesg`.",
 }
 WorkerNotFound "WORKER_NOT_FOUND" Request(404) Reject {
     what: "No remote worker has this id.",

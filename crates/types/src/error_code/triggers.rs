@@ -17,11 +17,14 @@ DueTimeForgotten "DUE_TIME_FORGOTTEN" Request(409) Reject {
           If the due times should run in any case, add `--forgotten`.",
 }
 SignatureInvalid "SIGNATURE_INVALID" Request(401) Reject {
-    what: "A request to an http trigger was rejected because of its signature. Nothing was started.",
+    what: "A request to an http trigger or a callback was rejected because of its signature. Nothing \
+           was started or resumed.",
     why: "The signature is missing or does not match the body, or its timestamp is too far from the \
           server's clock.",
-    fix: "Sign the exact bytes of the body with the trigger's secret. Compare `config.signature` of \
-          `riverrun triggers show <id>` with what the sender does, and both clocks.",
+    fix: "Sign the exact bytes of the body with the secret. A callback expects `x-riverrun-signature: \
+          sha256=<hex>`, an HMAC-SHA256; `riverrun fire <id> --secret <secret>` sends it. For a \
+          trigger, compare `config.signature` of `riverrun triggers show <id>` with what the sender \
+          does, and both clocks.",
 }
 TimeZoneUnknown "TIME_ZONE_UNKNOWN" Request(422) Reject {
     what: "The time zone of a schedule is unknown.",

@@ -188,10 +188,12 @@ impl<'de> Deserialize<'de> for Selector {
 }
 
 mod events;
+mod retry_policy;
 
 pub use events::{
     Await, AwaitType, Compensation, Delay, Join, Subscription, TriggerType, one_or_many,
 };
+pub use retry_policy::{canonical_definition, canonical_retry, has_retry_policy};
 
 /// Where a run goes when a step ended. Absent and null both mean: nowhere.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]

@@ -21,7 +21,8 @@ from . import _json
 from ._channel import Channel
 from ._failure import revive
 from ._journal import IN_RUN, Journal
-from ._outcomes import TRY_THREADS, Doing, Outcomes, RunTry, SyncOutcomes, numbered
+from ._outcomes import HANDLER_THREAD, TRY_THREADS, Doing, Outcomes, RunTry, SyncOutcomes, numbered
+from ._quiet import GRACE, long_grace, may_wait
 from .cancellation import Signal, SyncSignal
 from .errors import Cancelled, ExecutionOver, RiverrunError
 
@@ -37,10 +38,6 @@ _RECORDS = {
     "state.delete",
     "state.setBatch",
 }
-
-#: How long code may ask for nothing, in seconds, before an operation that is held back is a mismatch:
-#: it may wait for something that is not recorded, and then go on to ask for what is.
-_GRACE = 1.0
 
 
 @dataclass
@@ -115,18 +112,23 @@ class _Execution:
         self._seen.append({"op": op, "name": name, **numbered(nth), "value": value})
 
     def _next(self, op: str, name: str) -> Mapping[str, Any] | None:
-        # The record for the next use of a name. With the last one what was held back is done.
+        # The record for the next use of a name. It may let go on what was held back.
         record = self._journal.take(op, name)
-        if self._journal.is_used_up:
-            self._let_go()
+        self._let_go()
         return record
+
+    def _is_ready(self, place: int | None) -> bool:
+        # Whether what is held back may go on: with a place, its record stands there.
+        if place is None:
+            return self._journal.is_used_up
+        return self._journal.is_in_turn(place)
 
     def _take(self, op: str, name: str) -> Mapping[str, Any] | None:
         record = self._next(op, name)
         return None if record is None else _answer(record)
 
     def _let_go(self) -> None:
-        # The code has asked for all that was recorded.
+        # The code has asked for something.
         raise NotImplementedError
 
     def patched(self, id: str) -> bool:
@@ -217,8 +219,9 @@ class Execution(_Execution):
         self._idle: asyncio.Future[None] | None = None
         # Code that does not go on in this execution.
         self._parked: list[asyncio.Future[None]] = []
-        # Operations that no record fits: done once the code has asked for all that was recorded.
-        self._held: list[asyncio.Future[None]] = []
+        # Operations that no record fits, done once the code has asked for all that was recorded;
+        # and those whose record stands at a place behind others that the code has not asked for.
+        self._held: list[tuple[int | None, asyncio.Future[None]]] = []
         self._judging: asyncio.Task[None] | None = None
         self._asked: list[Asked] = []
         self._leaving: asyncio.Task[None] | None = None
@@ -268,9 +271,11 @@ class Execution(_Execution):
     async def once(self, op: str, name: str, work: Callable[[], Awaitable[Any]]) -> Any:
         """Does something that the server records by itself."""
         self._refuse_stopped()
-        record = self._take(op, name)
+        record = self._next(op, name)
         if record is not None:
-            return record.get("value")
+            if _inside.get() is None:
+                await self._fitting(self._journal.place())
+            return _answer(record).get("value")
         if _inside.get() is None:
             await self._fitting()
         return await work()
@@ -336,9 +341,10 @@ class Execution(_Execution):
                 run.refuse_over()
                 assert run.attempt is not None
                 return await work(self._id_inside(run, op, name), run.attempt)
-            record = self._take(op, name)
+            record = self._next(op, name)
             if record is not None:
-                return record.get("value")
+                await self._fitting(self._journal.place())
+                return _answer(record).get("value")
             nth = self._journal.uses(op, name)
             await self._fitting()
             doing = Doing(op, name, nth, [] if emits is None else emits, **settings)
@@ -376,35 +382,45 @@ class Execution(_Execution):
         if not self._journal.has_written(op, name):
             await self._fitting()
 
-    async def _fitting(self) -> None:
-        # Waits until the code has asked for all that was recorded: until then nothing new is done.
-        if self._journal.is_used_up:
+    async def _fitting(self, place: int | None = None) -> None:
+        # Waits until the code has asked for all that was recorded, or for all before a place.
+        if self._is_ready(place):
             return
         loop = asyncio.get_running_loop()
         held: asyncio.Future[None] = loop.create_future()
-        self._held.append(held)
+        self._held.append((place, held))
         if self._judging is None:
             self._judging = loop.create_task(self._judge_held())
         with self._idling():
             await held
 
     def _let_go(self) -> None:
-        held, self._held = self._held, []
-        for one in held:
+        if not self._held:
+            return
+        ready = [held for held in self._held if self._is_ready(held[0])]
+        self._held = [held for held in self._held if held not in ready]
+        # What was recorded first is answered first: of a race the same one wins.
+        for place, one in sorted(ready, key=lambda held: _rank(held[0])):
             if not one.done():
                 one.set_result(None)
 
     async def _judge_held(self) -> None:
         # The code does not fit its journal if it asks for nothing more while records are left.
-        asked = -1
-        while asked != self._journal.asked:
-            asked = self._journal.asked
-            await asyncio.sleep(_GRACE)
+        loop = asyncio.get_running_loop()
+        asked, quiet, longest = -1, 0.0, long_grace(self._params)
+        while asked != self._journal.asked or (quiet < longest and may_wait(loop)):
+            if asked != self._journal.asked:
+                asked, quiet = self._journal.asked, 0.0
+            over: asyncio.Future[None] = loop.create_future()
+            loop.call_later(GRACE, _end, over)
+            await over
+            quiet += GRACE
             await self._until_quiet()
             if not self._held:
                 self._judging = None
                 return
-        problem = self._journal.mismatch()
+        places = [place for place, _ in self._held if place is not None]
+        problem = self._journal.mismatch(min(places, default=None))
         if problem is None or self._has_left or self._has_ended:
             return
         self._refused, self._has_left = problem, True
@@ -502,7 +518,7 @@ class Execution(_Execution):
         self._unpark()
 
     def _unpark(self) -> None:
-        for parked in [*self._parked, *self._held]:
+        for parked in [*self._parked, *(held for _, held in self._held)]:
             parked.cancel()
 
     async def _until_quiet(self) -> None:
@@ -594,9 +610,11 @@ class SyncExecution(_Execution):
         """Does something that the server records by itself."""
         self._refuse_stopped()
         with self._changed:
-            record = self._take(op, name)
+            record, place = self._next(op, name), self._journal.place()
         if record is not None:
-            return record.get("value")
+            if _inside.get() is None:
+                self._fitting(place)
+            return _answer(record).get("value")
         if _inside.get() is None:
             self._fitting()
         return work()
@@ -660,10 +678,11 @@ class SyncExecution(_Execution):
                 assert run.attempt is not None
                 return work(self._id_inside(run, op, name), run.attempt)
             with self._changed:
-                record = self._take(op, name)
+                record, place = self._next(op, name), self._journal.place()
                 nth = self._journal.uses(op, name)
             if record is not None:
-                return record.get("value")
+                self._fitting(place)
+                return _answer(record).get("value")
             self._fitting()
             doing = Doing(op, name, nth, [] if emits is None else emits, **settings)
             return self._outcomes.of(
@@ -713,19 +732,19 @@ class SyncExecution(_Execution):
         if not self._journal.has_written(op, name):
             self._fitting()
 
-    def _fitting(self) -> None:
-        # Waits until the code has asked for all that was recorded: until then nothing new is done.
+    def _fitting(self, place: int | None = None) -> None:
+        # Waits until the code has asked for all that was recorded, or for all before a place.
         with self._changed:
-            while not self._journal.is_used_up and not self._has_left:
+            while not self._is_ready(place) and not self._has_left:
                 asked = self._journal.asked
-                if self._own_threads():
+                if self._others_may_ask():
                     # What other threads are about to ask for is not known.
                     self._changed.wait_for(
-                        lambda: self._journal.is_used_up or self._has_left, _GRACE
+                        lambda: self._is_ready(place) or self._has_left, long_grace(self._params)
                     )
-                if self._journal.is_used_up or self._journal.asked != asked:
+                if self._is_ready(place) or self._journal.asked != asked:
                     continue
-                problem = self._journal.mismatch()
+                problem = self._journal.mismatch(place)
                 if problem is None:
                     return
                 self._has_left, self.outcome = True, problem
@@ -734,6 +753,12 @@ class SyncExecution(_Execution):
 
     def _let_go(self) -> None:
         self._changed.notify_all()
+
+    def _others_may_ask(self) -> bool:
+        # A thread that the handler has made is not its only one.
+        current = threading.current_thread()
+        is_handlers = current in self._threads or current.name == HANDLER_THREAD
+        return not is_handlers or bool(self._own_threads())
 
     def _own_threads(self) -> set[threading.Thread]:
         # Threads that the handler has made.
@@ -798,6 +823,15 @@ def _answer(record: Mapping[str, Any]) -> Mapping[str, Any]:
     if record["op"] == "await" and raised.retriable is None:
         raised.retriable = False
     raise raised
+
+
+def _rank(place: int | None) -> float:
+    return float("inf") if place is None else place
+
+
+def _end(over: asyncio.Future[None]) -> None:
+    if not over.done():
+        over.set_result(None)
 
 
 def _plain(value: Any) -> Any:

@@ -23,12 +23,15 @@ _DETAILED = 50
 class Journal:
     """Hands out records by what was done, under which name and as which use of it.
 
-    So what runs side by side may end in any order. What has no number is handed out in order.
+    So what runs side by side may end in any order. What has no number is handed out in order. Code
+    gets each answer after those that were recorded before it, as in the execution that recorded
+    them: code in which two operations have swapped places never asks for the first.
     """
 
     __slots__ = (
         "_checked",
         "_done",
+        "_front",
         "_in_run",
         "_last",
         "_left",
@@ -51,6 +54,8 @@ class Journal:
         self._done: list[dict[str, str]] = []
         # All records before this one were asked for.
         self._checked = 0
+        # All before this one that the code must ask for were asked for.
+        self._front = 0
         self._last = 0
         for at, entry in enumerate(self._records):
             op, name, nth = entry["op"], entry.get("name", ""), entry.get("nth")
@@ -120,6 +125,12 @@ class Journal:
     def place(self) -> int:
         """Where the record stands that was taken last."""
         return self._last
+
+    def is_in_turn(self, place: int) -> bool:
+        """Whether the code has asked for all that was recorded before a place."""
+        while self._front < place and not self._is_left(self._front):
+            self._front += 1
+        return self._front >= place
 
     def mismatch(self, until: int | None = None) -> RiverrunError | None:
         """The error that records were left which nobody asked for: the code is not what it was.

@@ -21,6 +21,9 @@ from ._failure import record_of, revive
 from .cancellation import Signal, SyncSignal
 from .errors import Cancelled, ExecutionOver, RiverrunError, Stopped
 
+#: The name of the threads in which handlers run.
+HANDLER_THREAD = "riverrun-handler"
+
 #: Threads in which tries with a limit run. The handler has not made them.
 TRY_THREADS: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 

@@ -175,23 +175,35 @@ class AsyncClient:
     async def resume_queue(self, name: str) -> Any:
         return await self._http.send(calls.queue_action(name, "resume"))
 
-    async def drain_queue(self, name: str, *, delayed: bool = False) -> int:
-        """Removes what waits, with `delayed` also what waits for its time; says how many."""
-        answer = await self._http.send(calls.queue_action(name, "drain", delayed=delayed))
+    async def clear_queue(self, name: str, *, delayed: bool = False) -> int:
+        """Removes waiting jobs, with `delayed` also jobs that wait for their time.
+
+        Returns how many it removed.
+        """
+        answer = await self._http.send(calls.queue_action(name, "clear", delayed=delayed))
         return int(answer["removed"])
+
+    async def drain_queue(self, name: str, *, delayed: bool = False) -> int:
+        """The older name of `clear_queue`."""
+        return await self.clear_queue(name, delayed=delayed)
 
     async def clean_queue(
         self,
         name: str,
         *,
-        state: str = "completed",
+        status: str | None = None,
+        state: str | None = None,
         older_than_ms: int | None = None,
         limit: int | None = None,
         filter: JobFilter | None = None,
     ) -> int:
-        """Removes jobs that have ended; says how many."""
+        """Removes jobs that have ended (`status`: completed where absent); says how many.
+
+        `state` is the older name of `status`.
+        """
+        wanted = status or state or "completed"
         request = calls.queue_action(
-            name, "clean", state=state, older_than_ms=older_than_ms, limit=limit, filter=filter
+            name, "clean", status=wanted, older_than_ms=older_than_ms, limit=limit, filter=filter
         )
         return int((await self._http.send(request))["removed"])
 

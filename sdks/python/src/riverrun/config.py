@@ -18,6 +18,7 @@ __all__ = [
     "JavaScript",
     "QueueConfig",
     "RateLimit",
+    "Retry",
     "RetryBackoff",
     "RetryPolicy",
     "Subscription",
@@ -59,8 +60,29 @@ class RetryBackoff(Record):
 
 
 @dataclass
+class Retry(Record):
+    """What happens after a failure, in the form that flows use as well.
+
+    `retry_on` takes names or exception classes.
+    """
+
+    #: How often a job is tried in all, the first try included: 3 where absent; 1 means never again.
+    max_attempts: int | None = None
+    #: Before the second attempt. 1000 where absent.
+    backoff_ms: int | None = None
+    #: Each further delay is longer by this factor. 2 where absent.
+    backoff_multiplier: float | None = None
+    #: No delay is longer than this. 60000 where absent.
+    max_backoff_ms: int | None = None
+    retry_on: Sequence[str | type[BaseException]] | None = None
+    #: 0 to 1: the share of each delay that is random.
+    jitter: float | None = None
+    on_fail: Literal["retry", "dlq", "drop"] | None = None
+
+
+@dataclass
 class RetryPolicy(Record):
-    """What happens after a failure. `retriable_errors` takes names or exception classes."""
+    """The form of `Retry` in the specifications."""
 
     #: How often a job is tried in all, the first try included: 3 where absent; 1 means never again.
     attempts: int | None = None
@@ -203,6 +225,8 @@ class QueueConfig(Record):
     flow: str | Flow | FlowConfig | Mapping[str, Any] | Sequence[Any] | None = None
     concurrency: int | None = None
     rate_limit: RateLimit | Mapping[str, Any] | None = None
+    retry: Retry | Mapping[str, Any] | None = None
+    #: Another form of `retry`.
     retry_policy: RetryPolicy | Mapping[str, Any] | None = None
     dlq: DeadLetters | Mapping[str, Any] | None = None
     timeout_ms: int | None = None

@@ -257,7 +257,7 @@ class Context(_Invoked):
 
         What it gives back has been through JSON, so that it is the same on replay. When the function
         raises it is called again by itself, with backoff, as `retry` says: as the process's
-        `retry_policy` where absent, a number of attempts, `False` for one, or
+        `retry` where absent, a number of attempts, `False` for one, or
         `{"attempts": 5, "backoff": {"type": "fixed", "delay_ms": 1000}}`. Only its final error is
         raised here, and it is recorded: a later attempt gets the same. A try that takes longer than
         `timeout_ms` fails with `TIMEOUT`. A function that takes an argument gets the try, with its
@@ -536,6 +536,13 @@ def _jobs(answer: Mapping[str, Any]) -> list[Enqueued]:
     return [Enqueued.from_wire(job) for job in answer["jobs"]]
 
 
+#: What the retry policy of an operation has, in both forms.
+_RETRY = [
+    *"maxAttempts backoffMs backoffMultiplier maxBackoffMs retryOn jitter".split(),
+    *"attempts backoff retriableErrors".split(),
+]
+
+
 def _settings(name: str, retry: Any, timeout_ms: Any) -> dict[str, Any]:
     # A setting that is none would be found out only when the run fails.
     def invalid(problem: str) -> NonRetriableError:
@@ -546,9 +553,9 @@ def _settings(name: str, retry: Any, timeout_ms: Any) -> dict[str, Any]:
         raise invalid(f"timeout_ms must be a positive number, is {timeout_ms!r}")
     if isinstance(retry, Mapping):
         retry = camel_keys(retry)
-        words = [key for key in retry if key not in ("attempts", "backoff", "retriableErrors")]
+        words = [key for key in retry if key not in _RETRY]
         if words:
-            known = "attempts, backoff and retriable_errors"
+            known = "max_attempts, backoff_ms, backoff_multiplier, max_backoff_ms, retry_on and jitter"
             raise invalid(f"retry has no setting {words[0]!r}: it has {known}")
     elif retry is not None and retry is not False:
         if not isinstance(retry, int) or isinstance(retry, bool) or retry < 1:

@@ -112,6 +112,8 @@ class CallOptions(TypedDict, total=False):
 class JobQuery(TypedDict, total=False):
     """Which jobs a list shows."""
 
+    status: str | Sequence[str]
+    #: The older name of `status`.
     state: str | Sequence[str]
     tag: str
     name: str
@@ -143,6 +145,8 @@ class RunQuery(TypedDict, total=False):
 class EventQuery(TypedDict, total=False):
     """Which events of a stream."""
 
+    order: Literal["asc", "desc"]
+    #: The older name of `order`.
     direction: Literal["forward", "backward"]
     #: `log` takes every `log.*`.
     type: str | Sequence[str]

@@ -16,6 +16,24 @@ export interface Backoff {
     /** 0 to 1: the part of each wait that is left to chance. */
     jitter?: number;
 }
+/** What happens to an attempt that fails, in the form that flows use as well. */
+export interface Retry {
+    /** How often a job is tried in all, the first try included: 3 where absent; 1 means never again. */
+    maxAttempts?: number;
+    /** Before the second attempt. 1000 where absent. */
+    backoffMs?: number;
+    /** Each further delay is longer by this factor. 2 where absent. */
+    backoffMultiplier?: number;
+    /** No delay is longer than this. 60000 where absent. */
+    maxBackoffMs?: number;
+    /** Codes or names of errors that are retried; all errors where absent. */
+    retryOn?: string[];
+    /** 0 to 1: the share of each delay that is random. */
+    jitter?: number;
+    /** What becomes of a job whose attempts are used up: a dead letter where absent; `retry` tries for ever. */
+    onFail?: 'dlq' | 'retry' | 'drop';
+}
+/** The form of `Retry` in the specifications. */
 export interface RetryPolicy {
     /** How often a job is tried in all, the first try included: 3 where absent; 1 means never again. */
     attempts?: number;
@@ -193,6 +211,8 @@ export interface ProcessConfig<Input = any, State extends object = any, Output =
     throttle?: Throttle<Input>;
     debounce?: Debounce<Input>;
     batch?: Batch;
+    retry?: Retry;
+    /** Another form of `retry`. */
     retryPolicy?: RetryPolicy;
     dlq?: Dlq;
     /** An attempt that takes longer is cancelled. */

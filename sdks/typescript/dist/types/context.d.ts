@@ -2,7 +2,7 @@
  * What a handler is given beside its input.
  */
 import type { AwaitApi } from './awaits.ts';
-import type { RetryPolicy } from './config.ts';
+import type { Retry, RetryPolicy } from './config.ts';
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export interface Logger {
     debug(message: string, meta?: Record<string, unknown>): void;
@@ -124,8 +124,8 @@ export interface Started {
 }
 /** How a `ctx.run` is tried again, and how long a try may take. */
 export interface RunOptions {
-    /** As the process's `retryPolicy` where absent; a number of attempts, the first included; false for one. */
-    retry?: Omit<RetryPolicy, 'onFail'> | number | false;
+    /** As the `retry` of the process where absent; a number of attempts, the first included; false for one. */
+    retry?: Omit<Retry, 'onFail'> | Omit<RetryPolicy, 'onFail'> | number | false;
     /** A try that takes longer fails with `TIMEOUT`, which counts as any failed try. */
     timeoutMs?: number;
 }
@@ -138,7 +138,7 @@ export interface RunTry {
 }
 export interface RunCallOptions {
     timeoutMs?: number;
-    /** In a step: how the call is tried again; as the process's `retryPolicy` where absent. */
+    /** In a step: how the call is tried again; as the `retry` of the process where absent. */
     retry?: RunOptions['retry'];
 }
 export interface Context<State extends object = any> {

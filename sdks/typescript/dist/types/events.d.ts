@@ -27,7 +27,7 @@ export interface RunFailure {
     stack?: string;
     stepId?: string;
     details?: unknown;
-    retryable?: boolean;
+    retriable?: boolean;
     retryAfterMs?: number;
 }
 /** Why an attempt of a job failed. */

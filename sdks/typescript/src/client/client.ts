@@ -56,6 +56,8 @@ export interface RedriveOptions {
 }
 
 export interface JobQuery extends PageQuery {
+  status?: JobState | JobState[]
+  /** The older name of `status`. */
   state?: JobState | JobState[]
   tag?: string
   name?: string
@@ -81,6 +83,9 @@ export interface RunQuery extends PageQuery {
 }
 
 export interface EventQuery extends PageQuery {
+  /** `asc`, the oldest first, where absent. */
+  order?: 'asc' | 'desc'
+  /** The older name of `order`. */
   direction?: 'forward' | 'backward'
   /** Only these types; `log` takes every `log.*`. */
   type?: string | string[]
@@ -135,7 +140,6 @@ export interface FireOptions {
   secret?: string
 }
 
-const allStates: JobState[] = ['waiting', 'delayed', 'active', 'parked', 'completed', 'failed', 'cancelled']
 
 /** How long the server is asked to hold one request open. */
 const longestWaitMs = 20_000
@@ -165,13 +169,13 @@ export class Riverrun {
   ): Promise<Enqueued> {
     const { name, create, ...rest } = options ?? {}
     const job = { name, data: data ?? null, ...(Object.keys(rest).length && { options: rest }) }
-    return this.#gather.add(`/api/queue/${part(queue)}/jobs${create ? '?create=true' : ''}`, JSON.stringify(job))
+    return this.#gather.add(`/api/queues/${part(queue)}/jobs${create ? '?create=true' : ''}`, JSON.stringify(job))
   }
 
   /** All of them or none. */
   async enqueueMany<Data = unknown>(queue: string, jobs: Omit<NewJob<Data>, 'queue'>[], options?: AddOptions): Promise<Enqueued[]> {
     if (!jobs.length) return []
-    const added = this.#http.post<{ jobs: Enqueued[] }>(`/api/queue/${part(queue)}/jobs`, { jobs }, { query: { ...options } })
+    const added = this.#http.post<{ jobs: Enqueued[] }>(`/api/queues/${part(queue)}/jobs`, { jobs }, { query: { ...options } })
     return (await added).jobs
   }
 
@@ -181,12 +185,12 @@ export class Riverrun {
 
   /** A page may hold fewer jobs than `limit`, even none, although more follow: `nextCursor` says so. */
   jobs(queue: string, query?: JobQuery): Promise<Page<JobRecord>> {
-    return this.#http.get(`/api/queue/${part(queue)}/jobs`, { query: { ...query } })
+    return this.#http.get(`/api/queues/${part(queue)}/jobs`, { query: { ...query } })
   }
 
   /** Jobs of all queues, one queue after the other, or of `queue`. */
   findJobs(query: JobQuery & { queue?: string } = {}): Promise<Page<JobRecord>> {
-    return this.#http.get('/api/jobs', { query: { ...query, state: query.state ?? allStates } })
+    return this.#http.get('/api/jobs', { query: { queue: '*', ...query } })
   }
 
   /** The jobs that drive runs which have not ended; `stalled`: that were to move longer than a lease ago. */
@@ -238,34 +242,39 @@ export class Riverrun {
   }
 
   async queues(): Promise<QueueRecord[]> {
-    return (await this.#http.get<Page<QueueRecord>>('/api/queue')).items
+    return (await this.#http.get<Page<QueueRecord>>('/api/queues')).items
   }
 
   queue(name: string): Promise<QueueRecord> {
-    return this.#http.get(`/api/queue/${part(name)}`)
+    return this.#http.get(`/api/queues/${part(name)}`)
   }
 
   pauseQueue(name: string): Promise<QueueRecord> {
-    return this.#http.post(`/api/queue/${part(name)}/pause`)
+    return this.#http.post(`/api/queues/${part(name)}/pause`)
   }
 
   resumeQueue(name: string): Promise<QueueRecord> {
-    return this.#http.post(`/api/queue/${part(name)}/resume`)
+    return this.#http.post(`/api/queues/${part(name)}/resume`)
   }
 
-  /** Removes what waits; with `delayed` also what waits for its time. */
+  /** Removes waiting jobs; with `delayed` also jobs that wait for their time. */
+  clearQueue(name: string, options?: { delayed?: boolean }): Promise<{ removed: number; left: number }> {
+    return this.#http.post(`/api/queues/${part(name)}/clear`, options)
+  }
+
+  /** The older name of `clearQueue`. */
   drainQueue(name: string, options?: { delayed?: boolean }): Promise<{ removed: number; left: number }> {
-    return this.#http.post(`/api/queue/${part(name)}/drain`, options)
+    return this.clearQueue(name, options)
   }
 
   /** Removes jobs that have ended. */
-  cleanQueue(name: string, options?: CleanOptions & { state?: 'completed' | 'failed' | 'cancelled' }): Promise<{ removed: number }> {
-    return this.#http.post(`/api/queue/${part(name)}/clean`, options)
+  cleanQueue(name: string, options?: CleanOptions & { status?: 'completed' | 'failed' | 'cancelled'; /** The older name of `status`. */ state?: 'completed' | 'failed' | 'cancelled' }): Promise<{ removed: number }> {
+    return this.#http.post(`/api/queues/${part(name)}/clean`, options)
   }
 
   /** Jobs that have failed for good, newest first; those that `filter` names. */
   deadLetters(queue: string, { filter, ...page }: PageQuery & { filter?: JobFilter } = {}): Promise<Page<JobRecord>> {
-    return this.#http.get(`/api/queue/${part(queue)}/dlq`, { query: { ...page, ...filter } })
+    return this.#http.get(`/api/queues/${part(queue)}/dlq`, { query: { ...page, ...filter } })
   }
 
   /**
@@ -273,11 +282,11 @@ export class Riverrun {
    * once. What takes longer than a few seconds goes on in the background: `goesOn` is then true.
    */
   redrive(queue: string, options?: RedriveOptions): Promise<Redriven> {
-    return this.#http.post(`/api/queue/${part(queue)}/dlq/redrive`, options)
+    return this.#http.post(`/api/queues/${part(queue)}/dlq/redrive`, options)
   }
 
   purgeDeadLetters(queue: string, options?: CleanOptions): Promise<{ removed: number }> {
-    return this.#http.post(`/api/queue/${part(queue)}/dlq/purge`, options)
+    return this.#http.post(`/api/queues/${part(queue)}/dlq/purge`, options)
   }
 
   /** Runs a process at once and gives back its value. Its error is thrown, with its code. */

@@ -50,7 +50,7 @@ export interface LoggedEvent<Data = any> extends RunEvent<Data> {
 const longestWaitMs = 30_000
 
 export function onKind(http: Http, kinds: string | string[], options: OnKindOptions = {}): AsyncGenerator<LoggedEvent, void> {
-  return subscribe(http, '/api/events', options, { kind: kinds }) as AsyncGenerator<LoggedEvent, void>
+  return subscribe(http, '/api/events', options, { type: kinds }) as AsyncGenerator<LoggedEvent, void>
 }
 
 export async function* subscribe(
@@ -71,7 +71,7 @@ export async function* subscribe(
     try {
       const connection = connect(http, path, {
         ...options,
-        query: { ...more, from: lastId === undefined ? from : undefined, types, follow },
+        query: { ...more, from: lastId === undefined ? from : undefined, ...(types && { type: types }), follow },
         lastId,
         onRetry: (ms) => (retryMs = ms),
         onId: (id) => (lastId = id),

@@ -39,17 +39,28 @@ const records = new Set(['emit', 'memo', 'memo.failed', 'await.trigger', 'state.
 /** What code waits for that is not to go on: nothing of it runs, no `catch` and no `finally` either. */
 const never = (): Promise<never> => new Promise(() => {})
 
-/** An operation that no record fits. It is not done before the code has asked for all that was recorded. */
+/**
+ * An operation that no record fits, and is not done before the code has asked for all that was
+ * recorded; or one whose record stands after others for which the code has not asked yet.
+ */
 interface Held {
+  /** Where its record stands; infinite if there is none. */
+  place: number
   go: () => void
   release: () => void
 }
 
-/**
- * How long code may ask for nothing before an operation that is held back is a mismatch: it may wait
- * for something that is not recorded, and then go on to ask for what is.
- */
+/** How long code may ask for nothing before an operation that is held back is a mismatch. */
 const graceMs = 1000
+
+/**
+ * The same while something else is open in the process: a timer, a socket, a file. The code may wait
+ * for it, though it is not recorded, and then go on to ask for what is. At most half of the attempt.
+ */
+const longGraceMs = 30_000
+
+/** Timers of executions that wait for their code to ask for something. */
+let ownTimers = 0
 
 export class StepExecution implements Link {
   /** Called when the code waits, or was found to be wrong when it did. */
@@ -109,7 +120,8 @@ export class StepExecution implements Link {
       }
       run?.emits.push(kind)
       const record = this.#next('emit', kind)
-      if (record) return answer(record)
+      if (record && run) return answer(record)
+      if (record) return this.#inTurn(record, release)
       if (!run && !this.#journal.isUsedUp) await this.#hold(release)
       if (run) this.#seen.push({ op: inRun, name: kind })
       try {
@@ -125,7 +137,7 @@ export class StepExecution implements Link {
   once(op: Op, name: string, work: () => Promise<unknown>): Promise<any> {
     return this.#track(async (release) => {
       const record = this.#next(op, name)
-      if (record) return answer(record)
+      if (record) return this.#inTurn(record, release)
       if (!this.#journal.isUsedUp) await this.#hold(release)
       return work()
     })
@@ -176,7 +188,7 @@ export class StepExecution implements Link {
     }
     return this.#track(async (release) => {
       const record = this.#next(op, name)
-      if (record) return answer(record)
+      if (record) return this.#inTurn(record, release)
       const nth = this.#journal.uses(op, name)
       if (!this.#journal.isUsedUp) await this.#hold(release)
       const doing = { op, name, nth, emits, ...settings }
@@ -204,11 +216,28 @@ export class StepExecution implements Link {
     return true
   }
 
-  /** The record for the next use of a name. With the last one what was held back is done. */
+  /** The record for the next use of a name. It may let go on what was held back. */
   #next(op: Op, name: string): JournalRecord | undefined {
     const record = this.#journal.next(op, name)
-    if (this.#held.length && this.#journal.isUsedUp) for (const { go } of this.#held.splice(0)) go()
+    if (!this.#held.length) return record
+    const ready = this.#held.filter((held) => this.#isReady(held.place)).sort((one, other) => one.place - other.place)
+    for (const held of ready) {
+      this.#held.splice(this.#held.indexOf(held), 1)
+      // What was recorded first is answered first: of a race the same one wins.
+      setImmediate(held.go)
+    }
     return record
+  }
+
+  #isReady(place: number): boolean {
+    return place === Infinity ? this.#journal.isUsedUp : this.#journal.isInTurn(place)
+  }
+
+  /** The answer that was recorded, after those that were recorded before it. */
+  async #inTurn(record: JournalRecord, release: () => void): Promise<unknown> {
+    const place = this.#journal.place
+    if (!this.#journal.isInTurn(place)) await this.#hold(release, place)
+    return answer(record)
   }
 
   /** A write under a name that no earlier execution has written to is new. */
@@ -216,23 +245,27 @@ export class StepExecution implements Link {
     return !this.#journal.isUsedUp && !this.#journal.hasWritten(op, name)
   }
 
-  /** Waits until the code has asked for all that was recorded: until then nothing new is done. */
-  #hold(release: () => void): Promise<void> {
+  /** Waits until the code has asked for all that was recorded, or for all before a place. */
+  #hold(release: () => void, place = Infinity): Promise<void> {
     return new Promise((go) => {
-      this.#held.push({ go, release })
+      this.#held.push({ place, go, release })
       if (this.#held.length === 1) void this.#judgeHeld()
     })
   }
 
   /** The code does not fit its journal if it asks for nothing more while records are left. */
   async #judgeHeld(): Promise<void> {
-    for (let asked = -1; asked !== this.#journal.asked; ) {
+    const longMs = Math.min(longGraceMs, (this.#params.timeoutMs ?? 2 * longGraceMs) / 2)
+    for (let [asked, quietMs] = [-1, 0]; asked !== this.#journal.asked || (quietMs < longMs && mayWait()); quietMs += graceMs) {
+      if (asked !== this.#journal.asked) quietMs = 0
       asked = this.#journal.asked
+      ownTimers += 1
       await new Promise((resolve) => setTimeout(resolve, graceMs))
+      ownTimers -= 1
       while (this.#held.length && this.#inFlight.size > this.#held.length) await Promise.race(this.#inFlight)
       if (!this.#held.length) return
     }
-    const mismatch = this.#journal.mismatch()
+    const mismatch = this.#journal.mismatch(Math.min(...this.#held.map(({ place }) => place)))
     if (!mismatch || this.#left) return
     this.#refused = mismatch
     for (const { release } of this.#held.splice(0)) release()
@@ -253,7 +286,7 @@ export class StepExecution implements Link {
   async wait(name: string, makeWait: () => Suspended): Promise<any> {
     this.refuseInRun()
     const record = this.#next('await', name)
-    if (record) return this.#settled(record)
+    if (record) return this.#settled(record, this.#journal.place)
     if (this.#left) return never()
     if (this.#signal().aborted) return this.#stop(this.#signal().reason)
     if (this.#waits) {
@@ -270,7 +303,7 @@ export class StepExecution implements Link {
    * Goes on after a wait, unless something was recorded before it that the code did not do this
    * time: then nothing that stands after it is done.
    */
-  async #settled(record: JournalRecord): Promise<unknown> {
+  async #settled(record: JournalRecord, place: number): Promise<unknown> {
     this.#settling++
     try {
       await this.#quiet()
@@ -278,7 +311,7 @@ export class StepExecution implements Link {
       this.#settling--
     }
     if (this.#left) return never()
-    const mismatch = this.#ended ? undefined : this.#journal.mismatch(record)
+    const mismatch = this.#ended ? undefined : this.#journal.mismatch(place)
     if (!mismatch) return answer(record)
     this.#left = true
     this.onLeave(mismatch, this.#takeSeen())
@@ -385,6 +418,15 @@ export class StepExecution implements Link {
 export function jobIdOf(text: string): string {
   const plain = text.replaceAll('/', '.')
   return /^[\w.~-]{1,128}$/.test(plain) ? plain : `step-${createHash('sha256').update(text).digest('hex')}`
+}
+
+/**
+ * Whether something may happen in this process for which code waits, beyond what the server sends:
+ * its pipes are always open.
+ */
+function mayWait(): boolean {
+  const open = process.getActiveResourcesInfo().filter((type) => type !== 'PipeWrap' && type !== 'TTYWrap')
+  return open.length > ownTimers
 }
 
 /** A value as a record of it would have it. */

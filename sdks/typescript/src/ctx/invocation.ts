@@ -244,6 +244,9 @@ function checkpoint(link: Link, first: unknown): Context['checkpoint'] {
   }
 }
 
+/** What the retry policy of an operation has, in both forms. */
+const retrySettings = ['maxAttempts', 'backoffMs', 'backoffMultiplier', 'maxBackoffMs', 'retryOn', 'jitter', 'attempts', 'backoff', 'retriableErrors']
+
 /** A setting that is none would be found out only when the run fails. */
 function runSettings(name: string, options: RunOptions): RunSettings {
   const invalid = (problem: string): RiverrunError => new RiverrunError('INPUT_ERROR', `run(${JSON.stringify(name)}): ${problem}`, { retriable: false })
@@ -253,11 +256,11 @@ function runSettings(name: string, options: RunOptions): RunSettings {
   if (stranger !== undefined) throw invalid(`there is no option ${JSON.stringify(stranger)}: there are retry and timeoutMs`)
   if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0)) throw invalid(`timeoutMs must be a positive number, is ${String(timeoutMs)}`)
   if (retry !== undefined && retry !== false && !(typeof retry === 'number' && Number.isInteger(retry) && retry > 0) && (typeof retry !== 'object' || retry === null)) {
-    throw invalid(`retry must be false, a number of attempts or a policy such as { attempts: 5, backoff: { type: 'fixed', delayMs: 1000 } }`)
+    throw invalid(`retry must be false, a number of attempts or a policy such as { maxAttempts: 5, backoffMs: 1000 }`)
   }
   if (typeof retry === 'object') {
-    const word = Object.keys(retry).find((key) => !['attempts', 'backoff', 'retriableErrors'].includes(key))
-    if (word !== undefined) throw invalid(`retry has no setting ${JSON.stringify(word)}: it has attempts, backoff and retriableErrors`)
+    const word = Object.keys(retry).find((key) => !retrySettings.includes(key))
+    if (word !== undefined) throw invalid(`retry has no setting ${JSON.stringify(word)}: it has maxAttempts, backoffMs, backoffMultiplier, maxBackoffMs, retryOn and jitter`)
   }
   return { ...(retry !== undefined && { retry }), ...(timeoutMs !== undefined && { timeoutMs: Math.min(timeoutMs, 2 ** 31 - 1) }) }
 }

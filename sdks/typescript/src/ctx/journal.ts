@@ -1,6 +1,8 @@
 /**
  * What earlier executions recorded, handed out by what was done, under which name and as which use
  * of it: what runs side by side may end in any order. What has no number is handed out in order.
+ * Code gets each answer after those that were recorded before it, as in the execution that recorded
+ * them: code in which two operations have swapped places never asks for the first.
  */
 
 import { isDeepStrictEqual } from 'node:util'
@@ -45,6 +47,10 @@ export class Journal {
   readonly #inRun: ReadonlySet<number>
   /** All records before this one were asked for. */
   #checked = 0
+  /** All records before this one that the code must ask for were asked for. */
+  #front = 0
+  /** Where the record stands that was handed out last. */
+  #last = 0
   /** How many records are left that the code must ask for. */
   #left = 0
   /** Names of state that earlier executions have written, by operation. */
@@ -91,7 +97,19 @@ export class Journal {
     const record = this.#records[at] as JournalRecord
     if (this.#isDue(record, at)) this.#left -= 1
     this.#taken.add(at)
+    this.#last = at
     return record
+  }
+
+  /** Where the record stands that was handed out last. */
+  get place(): number {
+    return this.#last
+  }
+
+  /** Whether the code has asked for all that was recorded before a place. */
+  isInTurn(place: number): boolean {
+    while (this.#front < place && !this.#isDue(this.#records[this.#front] as JournalRecord, this.#front)) this.#front += 1
+    return this.#front >= place
   }
 
   /**
@@ -114,10 +132,10 @@ export class Journal {
 
   /**
    * The error that records were left which nobody asked for: the code is not what it was. With a
-   * record, only those before it count.
+   * place, only those before it count.
    */
-  mismatch(until?: JournalRecord): RiverrunError | undefined {
-    const end = until ? this.#records.indexOf(until, this.#checked) : this.#records.length
+  mismatch(until = Infinity): RiverrunError | undefined {
+    const end = Math.min(until, this.#records.length)
     const missing = this.#records.slice(this.#checked, end).filter((record, at) => this.#isDue(record, this.#checked + at)).map(done)
     if (!missing.length) {
       this.#checked = Math.max(this.#checked, end)

@@ -8,7 +8,7 @@
  */
 
 import { extname } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { LoggerConfig, ProcessConfig } from '../config.ts'
 import { redactor } from '../ctx/redact.ts'
 import type { LogSettings } from '../ctx/logger.ts'
@@ -17,6 +17,7 @@ import { RiverrunError } from '../errors.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { configJson } from './config-json.ts'
 import { type Parse, parserOf } from './inputs.ts'
+import { importPlace } from './missing.ts'
 import { syntaxPlace } from './syntax.ts'
 import { beforeTypeScript, loadsTypeScript } from './typescript/hooks.ts'
 
@@ -136,10 +137,12 @@ function withoutWrapper(module: Record<string, unknown>): Record<string, unknown
 }
 
 async function loadError(thrown: unknown, file: string): Promise<RiverrunError> {
-  const message = thrown instanceof Error ? thrown.message : String(thrown)
+  const said = thrown instanceof Error ? thrown.message : String(thrown)
+  // The list of who required it says no more than the place does.
+  const message = said.replace(/\nRequire stack:\n[^]*/, '')
   if ((thrown as { code?: unknown })?.code === 'MODULE_TS') return withoutStack(new RiverrunError('MODULE_TS', message, { retriable: false }))
   const isSyntax = isParseError(thrown)
-  const place = isSyntax ? await syntaxPlace(thrown as Error, file) : undefined
+  const place = isSyntax ? await syntaxPlace(thrown as Error, file) : importPlace(thrown)
   const where = place ? [place.file, place.line, ...(place.column ? [place.column] : [])].join(':') : file
   const told = message.includes(where) ? message : `${where}: ${message}`
   const error = new RiverrunError(isSyntax ? 'MODULE_SYNTAX' : 'MODULE_ERROR', told, { retriable: false })
@@ -155,9 +158,12 @@ function ownFrames(thrown: unknown, file: string): string {
   return own.includes(file) ? own : `${file}\n${own}`
 }
 
+/** The folder of this runner and of its hooks: frames name it as a URL or as a path. */
+const runnerFolder = new URL('.', import.meta.url)
+
 /** A frame of Node, or of this runner. */
 function isForeign(line: string): boolean {
-  return /^\s+at /.test(line) && (line.includes('node:') || line.includes(import.meta.url))
+  return /^\s+at /.test(line) && ['node:', runnerFolder.href, fileURLToPath(runnerFolder)].some((part) => line.includes(part))
 }
 
 /** What this runner itself has to say of a module is all in its message. */

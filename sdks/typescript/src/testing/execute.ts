@@ -14,6 +14,7 @@ import { isObject } from '../json.ts'
 import type { InvokeParams } from '../wire.ts'
 import type { FakeClock } from './clock.ts'
 import { copy, type Effects, Memory, type MemoryOptions } from './memory.ts'
+import { canonicalRetry } from './retry.ts'
 import { checkOutput, checksOf, givenInput } from './schemas.ts'
 import { checkOptions, checkSettings } from './words.ts'
 
@@ -180,7 +181,7 @@ export function memoryOptions(options: Pick<TestOptions, 'after' | 'config' | 'c
   return {
     ...(after && { state: after.state, journal: after.journal, checkpoint: after.checkpoint }),
     ...options,
-    retryPolicy: options.config?.retryPolicy,
+    retryPolicy: options.config?.retry ?? options.config?.retryPolicy,
     hasClock: options.clock !== undefined,
   }
 }
@@ -260,5 +261,5 @@ function attemptOf({ attempt, after }: TestOptions): number {
 }
 
 function maxAttemptsOf({ maxAttempts, config }: TestOptions): number {
-  return maxAttempts ?? config?.retryPolicy?.attempts ?? 1
+  return maxAttempts ?? canonicalRetry(config?.retry ?? config?.retryPolicy).maxAttempts ?? 1
 }

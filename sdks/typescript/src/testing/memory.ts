@@ -3,13 +3,13 @@
  */
 
 import type { Enqueued, EnqueueOptions, LogLevel, NewJob, StartOptions } from '../context.ts'
-import type { RetryPolicy } from '../config.ts'
+import type { Retry, RetryPolicy } from '../config.ts'
 import type { Link } from '../ctx/link.ts'
 import { RiverrunError } from '../errors.ts'
 import { deleteAt, getAt, setAt } from '../live/path.ts'
 import type { Failure, JournalRecord, PendingRetry, TryAgain } from '../wire.ts'
 import { checkBytes, checkEvent, checkSecret } from './emitted.ts'
-import { retryDelayMs } from './retry.ts'
+import { canonicalRetry, retryDelayMs } from './retry.ts'
 import { type Checks, told } from './schemas.ts'
 import { type StateCheck, type StateIssue, type WriteCheck, writeCheck } from './state-check.ts'
 
@@ -100,8 +100,8 @@ export interface MemoryOptions {
   conflicts?: number
   /** What `ctx.isLeaseValid` gives. */
   leaseValid?: boolean
-  /** How failed operations of the code are tried again: as the config's `retryPolicy`. */
-  retryPolicy?: RetryPolicy | undefined
+  /** How failed operations of the code are tried again: as the config's `retry`. */
+  retryPolicy?: Retry | RetryPolicy | undefined
   /** False: the code does not wait before it tries again, since no simulated time passes. */
   hasClock?: boolean
 }
@@ -134,10 +134,11 @@ function operationKey(op: string, name: string, nth = 1): string {
 }
 
 /** What the code says of its retries, over what the config says. */
-function policyOf(config: RetryPolicy | undefined, said: unknown): RetryPolicy | undefined {
-  if (said === undefined || said === null) return config
-  if (said === false) return { ...config, attempts: 1 }
-  return typeof said === 'number' ? { ...config, attempts: said } : { ...config, ...(said as RetryPolicy) }
+function policyOf(config: Retry | RetryPolicy | undefined, said: unknown): Retry {
+  const policy = canonicalRetry(config)
+  if (said === undefined || said === null) return policy
+  if (said === false) return { ...policy, maxAttempts: 1 }
+  return typeof said === 'number' ? { ...policy, maxAttempts: said } : { ...policy, ...canonicalRetry(said as Retry) }
 }
 
 const writes = new Set(['state.set', 'state.delete', 'state.setBatch'])

@@ -14,7 +14,7 @@ const flow = [...step, 'limits']
 
 /** The settings of a process, as the server knows them. */
 const settings = [
-  'runMode', 'queue', 'concurrency', 'keyConcurrency', 'rateLimit', 'retryPolicy', 'dlq', 'timeoutMs', 'idempotencyKey', 'idempotencyWindowMs',
+  'runMode', 'queue', 'concurrency', 'keyConcurrency', 'rateLimit', 'retry', 'retryPolicy', 'dlq', 'timeoutMs', 'idempotencyKey', 'idempotencyWindowMs',
   'idempotency', 'key', 'throttle', 'debounce', 'batch', 'inputSchema', 'outputSchema', 'state', 'persistFrames', 'logs', 'flow', 'name',
   'description', 'metadata', 'tags', 'logger', ...step,
 ]
@@ -23,6 +23,7 @@ const settings = [
 const members: Record<string, string[]> = {
   queue: ['name', 'concurrency'],
   rateLimit: ['max', 'durationMs'],
+  retry: ['maxAttempts', 'backoffMs', 'backoffMultiplier', 'maxBackoffMs', 'retryOn', 'jitter', 'onFail'],
   retryPolicy: ['attempts', 'backoff', 'onFail', 'retriableErrors'],
   'retryPolicy.backoff': ['type', 'delayMs', 'maxDelayMs', 'jitter', 'delay', 'capMs'],
   dlq: ['enabled', 'queue'],
@@ -66,7 +67,7 @@ interface Issue {
 function strangers(value: object, known: string[], path: string, place: string): Issue[] {
   return Object.entries(value).flatMap(([word, member]): Issue[] => {
     if (member === undefined) return []
-    if (!known.includes(word)) return [{ path: path + word, message: `is no setting${elsewhere(word, path) || meant(word, known)}` }]
+    if (!known.includes(word)) return [{ path: path + word, message: `is not a setting${elsewhere(word, path) || meant(word, known)}` }]
     // What is said of a step means the same at the top and in a flow.
     const inner = members[place + word] ? place + word : place === 'flow.' ? word : place + word
     const each = Array.isArray(member) ? member.map((one, at): [string, unknown] => [`${path}${word}.${at}.`, one]) : [[`${path}${word}.`, member] as [string, unknown]]

@@ -1,15 +1,13 @@
 //! What the code of a step has done so far, and the answers to what it waited for.
 
 use indexmap::IndexMap;
-use riverrun_types::{
-    Draft, ErrorCode, EventType, Json, Millis, Name, StepRef, VisitStatus, event::reference,
-};
+use riverrun_types::{Draft, ErrorCode, EventType, Json, Millis, Name, StepRef, VisitStatus};
 
 use super::From;
 use crate::{
     Failure,
     fact::{Fact, is_in_run},
-    run::{AwaitFor, Awaiting, Memo, MemoRetry, RunState, ToEmit, VisitKey, Wait},
+    run::{AwaitFor, Awaiting, Memo, MemoRetry, RunState, ToEmit, VisitKey, Wait, consumed},
 };
 
 impl RunState {
@@ -25,8 +23,7 @@ impl RunState {
         })) = &wait
             && let Some(event) = value
         {
-            let consumed = self.consumed.entry(event_kind.clone()).or_default();
-            consumed.push(reference(event));
+            consumed::add(&mut self.consumed, event_kind, event);
         }
         match wait {
             // Nothing has come that the code could be told: its operation is tried again.

@@ -43,7 +43,7 @@ fn sdks(data: &Path) -> Option<Check> {
         Some(place) => Check::bad(
             "sdk",
             format!("{} is damaged", place.display()),
-            "start the server again: it writes them anew",
+            "restart the server: it writes them again",
         ),
     })
 }
@@ -59,7 +59,7 @@ pub fn deep(config: &Config) -> Option<Check> {
             None => Check::good(
                 "stored",
                 format!(
-                    "{} runs and {} events are whole",
+                    "{} runs and {} events are intact",
                     report.runs, report.events
                 ),
             ),
@@ -111,16 +111,16 @@ fn tempfile_in(folder: &Path) -> std::io::Result<Scratch> {
 fn lock(data: &Path) -> Check {
     let path = data.join("lock");
     let Ok(file) = File::options().read(true).write(true).open(&path) else {
-        return Check::good("lock", "nobody has the data folder");
+        return Check::good("lock", "no server uses the data folder");
     };
     match file.try_lock() {
-        Ok(()) => Check::good("lock", "nobody has the data folder"),
+        Ok(()) => Check::good("lock", "no server uses the data folder"),
         Err(_) => {
             let pid = std::fs::read_to_string(&path).unwrap_or_default();
             // In use is how it should be while a server runs.
             Check::good(
                 "lock",
-                format!("process {} has the data folder", pid.trim()),
+                format!("process {} uses the data folder", pid.trim()),
             )
         }
     }

@@ -23,10 +23,10 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct Doctor {
-    /// The project to look at. Default the current folder.
+    /// The folder of the project. Default: the current folder.
     #[arg(long, value_name = "FOLDER")]
     project: Option<PathBuf>,
-    /// Also check everything that is stored, as riverrun verify does. That reads all of it.
+    /// Also check all stored data, like riverrun verify. This reads all of it.
     #[arg(long)]
     deep: bool,
     #[command(flatten)]
@@ -65,12 +65,13 @@ impl Check {
     fn of(name: &'static str, failure: &Failure) -> Self {
         let found = std::iter::once(&failure.message).chain(&failure.notes);
         let found: Vec<&str> = found.map(String::as_str).collect();
-        let next = failure.next.first().cloned();
-        Self::bad(
+        let remedy = || failure.code.known().map(|code| code.fix().to_owned());
+        Self {
             name,
-            found.join("; "),
-            next.unwrap_or_else(|| "riverrun help".to_owned()),
-        )
+            ok: false,
+            found: found.join("; "),
+            next: failure.next.first().cloned().or_else(remedy),
+        }
     }
 }
 

@@ -35,7 +35,7 @@ pub async fn checks(config: &Config, global: &Global) -> Result<Vec<Check>> {
 async fn port(listen: &str, server: Option<&Value>) -> Check {
     match (TcpListener::bind(listen).await, server) {
         (Ok(_), _) => Check::good("port", format!("{listen} is free: no server runs")),
-        (Err(_), Some(_)) => Check::good("port", format!("a riverrun listens on {listen}")),
+        (Err(_), Some(_)) => Check::good("port", format!("a riverrun server listens on {listen}")),
         (Err(error), None) => Check::bad(
             "port",
             format!("{listen} cannot be used, and no riverrun answers there: {error}"),
@@ -50,7 +50,7 @@ fn versions(server: &Value) -> Check {
         server["version"].as_str().unwrap_or("unknown"),
     );
     if ours == theirs {
-        return Check::good("version", format!("{ours}, here and there"));
+        return Check::good("version", format!("{ours} on both sides"));
     }
     Check::bad(
         "version",

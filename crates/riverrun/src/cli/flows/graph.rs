@@ -16,20 +16,20 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct Graph {
-    /// A file, or a flow that the server knows: its id, or id@version.
+    /// A file, or a registered flow: its id, or id@version.
     #[arg(value_name = "FLOW|FILE")]
     flow: String,
-    /// How to draw it.
+    /// The format of the drawing.
     #[arg(long, value_enum, default_value_t)]
     format: Drawing,
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum Drawing {
-    /// With characters, for a terminal.
+    /// Characters, for a terminal.
     #[default]
     Text,
-    /// In Mermaid's language, for documents.
+    /// Mermaid, for documents.
     Mermaid,
 }
 

@@ -11,7 +11,7 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct List {
-    /// All versions of this flow instead.
+    /// List all versions of this flow.
     #[arg(value_name = "FLOW")]
     flow: Option<String>,
 }

@@ -21,19 +21,19 @@ pub struct Flows {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// List the flows that the server knows.
+    /// List registered flows.
     #[command(before_help = "Example: riverrun flows ls")]
     Ls(list::List),
-    /// Print a flow's definition.
+    /// Print the definition of a flow.
     #[command(before_help = "Example: riverrun flows show hello@1.0.0")]
     Show(show::Show),
-    /// Check files, without a server. Everything that is wrong is said at once.
+    /// Validate files without a server and print all issues.
     #[command(before_help = "Example: riverrun flows validate flows/hello.yaml")]
     Validate(validate::Validate),
-    /// Register files with the server.
+    /// Register files on the server.
     #[command(before_help = "Example: riverrun flows register flows/hello.yaml")]
     Register(register::Register),
-    /// Draw a flow: one that the server knows, or a file.
+    /// Draw a registered flow or a file.
     #[command(before_help = "Example: riverrun flows graph flows/hello.yaml --format mermaid")]
     Graph(graph::Graph),
 }

@@ -17,7 +17,7 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct Validate {
-    /// Files in JSON or YAML.
+    /// JSON or YAML files.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 }

@@ -1,6 +1,8 @@
 //! `riverrun jobs retry|cancel|promote|rm`.
 
 use clap::Args;
+use reqwest::Method;
+use riverrun_types::id::is_dot_segment;
 use serde_json::{Value, json};
 
 use crate::{
@@ -15,17 +17,17 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct Act {
-    /// The jobs' ids; latest is the one added last.
+    /// The ids of the jobs; latest is the one added last.
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
 }
 
 #[derive(Args, Debug)]
 pub struct Cancel {
-    /// The jobs' ids; latest is the one added last.
+    /// The ids of the jobs; latest is the one added last.
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
-    /// Why, for the record.
+    /// The reason, stored with the job.
     #[arg(long)]
     reason: Option<String>,
 }
@@ -39,7 +41,12 @@ impl Act {
         let client = global.client()?;
         each(global, &self.ids, async |id| {
             let id = client.job_id(id).await?;
-            client.delete(&["api", "jobs", &id]).await?;
+            // URL libraries resolve these two in a path, whatever their encoding.
+            let (path, query) = match is_dot_segment(&id) {
+                true => (vec!["api", "jobs"], vec![("id", id.clone())]),
+                false => (vec!["api", "jobs", id.as_str()], Vec::new()),
+            };
+            client.ask(Method::DELETE, &path, &query, None).await?;
             Ok(Done {
                 line: format!("{id} removed"),
                 document: json!({"jobId": id, "removed": true}).to_string(),

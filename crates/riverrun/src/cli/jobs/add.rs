@@ -21,52 +21,52 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct Add {
-    /// The queue's name.
+    /// The name of the queue.
     queue: String,
-    /// The job's data: JSON, @file, or - for stdin.
+    /// The data of the job: JSON, @file, or - for stdin.
     #[arg(short, long, value_name = "JSON|@FILE|-")]
     data: Option<String>,
-    /// Many jobs, all or none: the data is an array or lines of JSON, each the data of one job.
-    /// From stdin without -d.
+    /// Add many jobs, all or none: the data is an array, or one JSON value per line, each for one job.
+    /// Read from stdin without -d.
     #[arg(long)]
     bulk: bool,
-    /// What kind of job it is, for its handler; the queue's name without it.
+    /// The name of the job, for its handler. Default: the name of the queue.
     #[arg(long)]
     name: Option<String>,
-    /// Higher goes first. Default 0.
+    /// Higher starts first. Default 0.
     #[arg(long, allow_negative_numbers = true)]
     priority: Option<i32>,
-    /// Begin only after this time.
+    /// Start after this delay.
     #[arg(long, value_parser = parse_duration, value_name = "TIME")]
     delay: Option<Duration>,
-    /// Begin not before this moment: ISO 8601, or milliseconds since 1970.
+    /// Start not before this time: ISO 8601, or milliseconds since 1970.
     #[arg(long, value_name = "MOMENT", conflicts_with = "delay")]
     run_at: Option<String>,
-    /// How often it is tried in all, the first try included; as its process says without it.
+    /// The number of attempts, including the first. Default: as the process says.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     attempts: Option<u32>,
-    /// Jobs of one key take turns with other keys and share the key's concurrency.
+    /// The key of the job. Keys take turns, and the jobs of a key share its concurrency.
     #[arg(long)]
     key: Option<String>,
-    /// The same key again answers with the first job instead of another.
+    /// A second job with the same key returns the first one.
     #[arg(long, value_name = "KEY", conflicts_with = "bulk")]
     idempotency_key: Option<String>,
-    /// The job's own id; the same id again is the same job.
+    /// The id of the job; the same id again returns the same job.
     #[arg(long, conflicts_with = "bulk")]
     id: Option<String>,
-    /// A tag; may be given again.
+    /// A tag of the job; may be repeated.
     #[arg(long)]
     tag: Vec<String>,
-    /// The tenant whose job it is.
+    /// The tenant of the job.
     #[arg(long)]
     tenant: Option<String>,
-    /// Make the queue although no process takes its jobs yet.
+    /// Create the queue if no process takes its jobs yet.
     #[arg(long)]
     create: bool,
-    /// Wait for the end and print the result.
+    /// Wait until the job ends and print its result.
     #[arg(long)]
     wait: bool,
-    /// How long to wait; the job itself goes on.
+    /// How long to wait. The job continues afterwards.
     #[arg(long, value_parser = parse_duration, value_name = "TIME", requires = "wait")]
     timeout: Option<Duration>,
 }
@@ -129,7 +129,7 @@ impl Add {
             true => vec![("create", "true".to_owned())],
             false => Vec::new(),
         };
-        let path = ["api", "queue", &self.queue, "jobs"];
+        let path = ["api", "queues", &self.queue, "jobs"];
         let answer = client
             .ask(Method::POST, &path, &query, Some(self.body()?))
             .await

@@ -14,18 +14,18 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct List {
-    /// The queue's name; all queues, one after the other, without it.
+    /// The name of the queue. Without it, all queues, one after the other.
     queue: Option<String>,
-    /// Only jobs in this state; may be given again.
-    #[arg(long, value_parser = state)]
-    state: Vec<JobState>,
-    /// Only jobs of this name.
+    /// Only jobs with this status; may be repeated.
+    #[arg(long, alias = "state", value_parser = status)]
+    status: Vec<JobState>,
+    /// Only jobs with this name.
     #[arg(long)]
     name: Option<String>,
-    /// Only jobs of this key.
+    /// Only jobs with this key.
     #[arg(long)]
     key: Option<String>,
-    /// Only jobs with this tag; may be given again, and all must be there.
+    /// Only jobs with this tag; may be repeated, and all must match.
     #[arg(long)]
     tag: Vec<String>,
     #[command(flatten)]
@@ -35,10 +35,10 @@ pub struct List {
 /// How many rows.
 #[derive(Args, Debug)]
 pub struct Limit {
-    /// Rows at most.
+    /// The most rows to print.
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     limit: u32,
-    /// Every row there is.
+    /// Print all rows.
     #[arg(long, conflicts_with = "limit")]
     all: bool,
 }
@@ -52,7 +52,7 @@ impl Limit {
     }
 }
 
-fn state(text: &str) -> std::result::Result<JobState, String> {
+fn status(text: &str) -> std::result::Result<JobState, String> {
     JobState::ALL
         .into_iter()
         .find(|state| state.as_str() == text)
@@ -65,9 +65,9 @@ fn state(text: &str) -> std::result::Result<JobState, String> {
 impl List {
     pub async fn run(self, global: &Global) -> Result<Exit> {
         let mut query: Query = Vec::new();
-        if !self.state.is_empty() {
-            let states: Vec<&str> = self.state.iter().map(|state| state.as_str()).collect();
-            query.push(("state", states.join(",")));
+        if !self.status.is_empty() {
+            let words: Vec<&str> = self.status.iter().map(|status| status.as_str()).collect();
+            query.push(("status", words.join(",")));
         }
         let tags = (!self.tag.is_empty()).then(|| self.tag.join(","));
         for (member, text) in [("name", self.name), ("key", self.key), ("tags", tags)] {
@@ -75,10 +75,14 @@ impl List {
         }
         match &self.queue {
             Some(queue) => {
-                let path = ["api", "queue", queue, "jobs"];
+                let path = ["api", "queues", queue, "jobs"];
                 list(global, &path, &query, &self.limit, "no jobs").await
             }
-            None => list(global, &["api", "jobs"], &query, &self.limit, "no jobs").await,
+            None => {
+                // Without a queue, a status would select the jobs of runs.
+                query.push(("queue", "*".to_owned()));
+                list(global, &["api", "jobs"], &query, &self.limit, "no jobs").await
+            }
         }
     }
 }

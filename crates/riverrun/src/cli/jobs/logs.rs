@@ -12,15 +12,15 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct Logs {
-    /// The job's id, or latest.
+    /// The id of the job, or latest.
     id: String,
-    /// Go on as it says more, until the job has ended.
+    /// Print new lines live until the job ends.
     #[arg(short, long, conflicts_with_all = ["kind", "limit"])]
     follow: bool,
-    /// Only these types, separated by commas; log takes every log.*.
+    /// Only events of these types, separated by commas; log includes every log.*.
     #[arg(long = "type", value_name = "TYPES")]
     kind: Option<String>,
-    /// Lines at most; all without it.
+    /// The most lines to print. Default: all.
     #[arg(long)]
     limit: Option<usize>,
 }

@@ -24,35 +24,35 @@ pub struct Jobs {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// List jobs: of a queue, or of all of them.
-    #[command(before_help = "Example: riverrun jobs ls emails --state waiting --state active")]
+    /// List the jobs of a queue, or of all queues.
+    #[command(before_help = "Example: riverrun jobs ls emails --status waiting --status active")]
     Ls(list::List),
-    /// Show a job: state, data, attempts, result.
+    /// Show a job: status, data, attempts, result.
     #[command(before_help = "Example: riverrun jobs show latest")]
     Show(show::Show),
     /// Add one job to a queue, or many at once.
     #[command(before_help = "Example: riverrun jobs add emails -d '{\"name\": \"Ada\"}' --wait")]
     Add(add::Add),
-    /// Let jobs that have ended wait again, from their first attempt on.
+    /// Queue ended jobs again, starting with their first attempt.
     #[command(before_help = "Example: riverrun jobs retry 01996a3e-7c1f-7d2e-9a51-0f4c5d6e7f80")]
     Retry(act::Act),
-    /// Stop jobs: those that wait end at once, those that run are told to.
+    /// Cancel jobs: waiting jobs end at once, running ones receive a stop signal.
     #[command(
         before_help = "Example: riverrun jobs cancel 01996a3e-7c1f-7d2e-9a51-0f4c5d6e7f80 --reason wrong-address"
     )]
     Cancel(act::Cancel),
-    /// Let delayed jobs begin now.
+    /// Start delayed jobs now.
     #[command(before_help = "Example: riverrun jobs promote 01996a3e-7c1f-7d2e-9a51-0f4c5d6e7f80")]
     Promote(act::Act),
-    /// Change the priority or the time of jobs that have not begun.
+    /// Change the priority or the delay of jobs that have not started.
     #[command(
         before_help = "Example: riverrun jobs update 01996a3e-7c1f-7d2e-9a51-0f4c5d6e7f80 --priority 5 --delay 10m"
     )]
     Update(update::Update),
-    /// Remove jobs that do not run.
+    /// Remove jobs that are not running.
     #[command(before_help = "Example: riverrun jobs rm 01996a3e-7c1f-7d2e-9a51-0f4c5d6e7f80")]
     Rm(act::Act),
-    /// Print what became of a job and what it said: logs, progress, attempts.
+    /// Print the logs, progress and attempts of a job.
     #[command(before_help = "Example: riverrun jobs logs latest --follow")]
     Logs(logs::Logs),
 }

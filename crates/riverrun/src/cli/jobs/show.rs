@@ -13,7 +13,7 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct Show {
-    /// The job's id, or latest.
+    /// The id of the job, or latest.
     id: String,
 }
 

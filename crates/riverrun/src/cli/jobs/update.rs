@@ -16,13 +16,13 @@ use crate::{
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("change").args(["priority", "delay"]).required(true).multiple(true))]
 pub struct Update {
-    /// The jobs' ids; latest is the one added last.
+    /// The ids of the jobs; latest is the one added last.
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
-    /// Higher goes first.
+    /// Higher starts first.
     #[arg(long, allow_negative_numbers = true)]
     priority: Option<i32>,
-    /// Begin not before this long from now.
+    /// Start after this delay from now.
     #[arg(long, value_parser = parse_duration, value_name = "TIME")]
     delay: Option<Duration>,
 }

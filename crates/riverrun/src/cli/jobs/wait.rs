@@ -56,7 +56,7 @@ impl Wait<'_> {
 
     /// Says why the wait may be long.
     async fn warn(&self) -> Result<()> {
-        let path = ["api", "queue", self.queue];
+        let path = ["api", "queues", self.queue];
         let queue = self.client.get(&path, &Vec::new()).await?.value();
         if queue["paused"] == true {
             output::talk(&format!(

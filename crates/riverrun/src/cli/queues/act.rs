@@ -1,4 +1,4 @@
-//! `riverrun queues pause|resume|drain|clean`.
+//! `riverrun queues pause|resume|clear|clean`.
 
 use std::time::Duration;
 
@@ -15,27 +15,27 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct Act {
-    /// The queues' names.
+    /// The names of the queues.
     #[arg(required = true, value_name = "QUEUE")]
     queues: Vec<String>,
 }
 
 #[derive(Args, Debug)]
-pub struct Drain {
-    /// The queue's name.
+pub struct Clear {
+    /// The name of the queue.
     queue: String,
-    /// Also those that wait for their time.
+    /// Also remove delayed jobs.
     #[arg(long)]
     delayed: bool,
 }
 
 #[derive(Args, Debug)]
 pub struct Clean {
-    /// The queue's name.
+    /// The name of the queue.
     queue: String,
-    /// How they ended: completed, failed or cancelled.
-    #[arg(long, default_value = "completed", value_parser = ended)]
-    state: JobState,
+    /// The status of the jobs: completed, failed or cancelled.
+    #[arg(long, alias = "state", default_value = "completed", value_parser = ended)]
+    status: JobState,
     #[command(flatten)]
     which: Which,
 }
@@ -43,10 +43,10 @@ pub struct Clean {
 /// Which ended jobs are removed.
 #[derive(Args, Debug)]
 pub struct Which {
-    /// Only those that ended at least this long ago.
+    /// Only jobs that ended at least this long ago.
     #[arg(long, value_parser = parse_duration, value_name = "TIME")]
     older_than: Option<Duration>,
-    /// At most this many.
+    /// The most jobs to remove.
     #[arg(long)]
     limit: Option<u64>,
 }
@@ -68,14 +68,16 @@ fn ended(text: &str) -> std::result::Result<JobState, String> {
     JobState::ALL
         .into_iter()
         .find(|state| state.is_ended() && state.as_str() == text)
-        .ok_or_else(|| "it must be completed, failed or cancelled; drain removes what waits".into())
+        .ok_or_else(|| {
+            "it must be completed, failed or cancelled; queues clear removes waiting jobs".into()
+        })
 }
 
 impl Act {
     pub async fn run(self, global: &Global, verb: &str) -> Result<Exit> {
         let client = global.client()?;
         for name in &self.queues {
-            let answer = client.post(&["api", "queue", name, verb], None).await?;
+            let answer = client.post(&["api", "queues", name, verb], None).await?;
             match global.output {
                 Format::Table => {
                     let state = match answer.value()["paused"].as_bool() {
@@ -91,25 +93,25 @@ impl Act {
     }
 }
 
-impl Drain {
+impl Clear {
     pub async fn run(self, global: &Global) -> Result<Exit> {
         let body = json!({ "delayed": self.delayed });
-        removed(global, &[&self.queue, "drain"], &body).await
+        removed(global, &[&self.queue, "clear"], &body).await
     }
 }
 
 impl Clean {
     pub async fn run(self, global: &Global) -> Result<Exit> {
         let mut body = self.which.body();
-        body["state"] = json!(self.state.as_str());
+        body["status"] = json!(self.status.as_str());
         removed(global, &[&self.queue, "clean"], &body).await
     }
 }
 
-/// Asks a queue to remove jobs, and says how many it were.
+/// Removes jobs of a queue and prints how many.
 pub async fn removed(global: &Global, path: &[&str], body: &Value) -> Result<Exit> {
     let client = global.client()?;
-    let path = [&["api", "queue"], path].concat();
+    let path = [&["api", "queues"], path].concat();
     let answer = client.post(&path, Some(body.to_string())).await?;
     match global.output {
         Format::Table => {
@@ -117,7 +119,7 @@ pub async fn removed(global: &Global, path: &[&str], body: &Value) -> Result<Exi
             output::data(&format!("removed {} jobs", done["removed"]));
             if let Some(left @ 1..) = done["left"].as_u64() {
                 output::talk(&format!(
-                    "{left} wait still: those of steps, whose runs wait for them, and what came meanwhile"
+                    "{left} jobs still wait: jobs of steps, and jobs added in the meantime"
                 ));
             }
         }

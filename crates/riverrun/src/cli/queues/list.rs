@@ -10,7 +10,7 @@ use crate::{
 
 pub async fn list(global: &Global) -> Result<Exit> {
     let client = global.client()?;
-    let queues = client.get(&["api", "queue"], &Vec::new()).await?.items();
+    let queues = client.get(&["api", "queues"], &Vec::new()).await?.items();
     output::list(global.output, &queues, || {
         if queues.is_empty() {
             return output::talk("no queues\n  try: riverrun jobs add <queue> --create");

@@ -1,4 +1,4 @@
-//! `riverrun queues`: look at queues and steer them.
+//! `riverrun queues`: list, show, pause, resume, clear and clean queues.
 
 mod act;
 mod list;
@@ -20,23 +20,28 @@ pub struct Queues {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// List queues: how much waits, runs and fails, how fast they are.
+    /// List queues with their counts, rates and processes.
     #[command(before_help = "Example: riverrun queues ls")]
     Ls,
-    /// Show a queue: counts by state, rates, latencies.
+    /// Show a queue: counts by status, rates, latencies.
     #[command(before_help = "Example: riverrun queues show emails")]
     Show(show::Show),
-    /// Let no job of these queues begin; those that run finish.
+    /// Pause queues: no job starts, running jobs finish.
     #[command(before_help = "Example: riverrun queues pause emails")]
     Pause(act::Act),
-    /// Let paused queues go on.
+    /// Resume paused queues.
     #[command(before_help = "Example: riverrun queues resume emails")]
     Resume(act::Act),
-    /// Remove every job that waits.
-    #[command(before_help = "Example: riverrun queues drain emails --delayed")]
-    Drain(act::Drain),
-    /// Remove jobs that have ended.
-    #[command(before_help = "Example: riverrun queues clean emails --state failed --older-than 7d")]
+    /// Remove the waiting jobs of a queue.
+    #[command(
+        alias = "drain",
+        before_help = "Example: riverrun queues clear emails --delayed"
+    )]
+    Clear(act::Clear),
+    /// Remove ended jobs of a queue.
+    #[command(
+        before_help = "Example: riverrun queues clean emails --status failed --older-than 7d"
+    )]
     Clean(act::Clean),
 }
 
@@ -47,7 +52,7 @@ impl Queues {
             Command::Show(show) => show.run(global).await,
             Command::Pause(act) => act.run(global, "pause").await,
             Command::Resume(act) => act.run(global, "resume").await,
-            Command::Drain(drain) => drain.run(global).await,
+            Command::Clear(clear) => clear.run(global).await,
             Command::Clean(clean) => clean.run(global).await,
         }
     }

@@ -12,14 +12,14 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct Show {
-    /// The queue's name.
+    /// The name of the queue.
     queue: String,
 }
 
 impl Show {
     pub async fn run(self, global: &Global) -> Result<Exit> {
         let client = global.client()?;
-        let path = ["api", "queue", &self.queue];
+        let path = ["api", "queues", &self.queue];
         let answer = client.get(&path, &Vec::new()).await?;
         match global.output {
             Format::Table => show(&answer.value()),

@@ -14,10 +14,10 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct Act {
-    /// The runs' ids, or latest.
+    /// The ids of the runs, or latest.
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
-    /// Why, for the record.
+    /// The reason, stored with the run.
     #[arg(long)]
     reason: Option<String>,
 }
@@ -46,7 +46,7 @@ impl Act {
 
 #[derive(Args, Debug)]
 pub struct Delete {
-    /// The runs' ids, or latest.
+    /// The ids of the runs, or latest.
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
 }

@@ -16,27 +16,27 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct Rerun {
-    /// The run's id, or latest.
+    /// The id of the run, or latest.
     id: String,
-    /// Another input: JSON, @file, or - for stdin.
+    /// A different input: JSON, @file, or - for stdin.
     #[arg(short, long, value_name = "JSON|@FILE|-")]
     data: Option<String>,
-    /// With the newest version of the flow instead of the run's own.
+    /// Use the newest version of the flow instead of the version of the run.
     #[arg(long)]
     newest: bool,
-    /// Print the new run's events as they come, until its end.
+    /// Print the events of the new run live until it ends.
     #[arg(long)]
     follow: bool,
 }
 
 #[derive(Args, Debug)]
 pub struct Fork {
-    /// The run's id, or latest.
+    /// The id of the run, or latest.
     id: String,
-    /// The last event that both runs share; everything up to now without it.
+    /// The id of the last event that both runs share. Default: the latest event.
     #[arg(long, value_name = "EVENT")]
     at: Option<String>,
-    /// Print the new run's events as they come, until its end.
+    /// Print the events of the new run live until it ends.
     #[arg(long)]
     follow: bool,
 }

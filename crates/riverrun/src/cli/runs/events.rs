@@ -16,33 +16,33 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct Events {
-    /// The run's id, or latest.
+    /// The id of the run, or latest.
     id: String,
-    /// Go on as events come, until the run has ended.
+    /// Print new events live until the run ends.
     #[arg(short, long, conflicts_with_all = ["kind", "step", "since", "until", "after", "limit", "newest_first"])]
     follow: bool,
-    /// How long to follow; the run itself goes on.
+    /// How long to follow. The run continues afterwards.
     #[arg(long, value_parser = parse_duration, value_name = "TIME", requires = "follow")]
     timeout: Option<Duration>,
-    /// Only these types, separated by commas; log takes every log.*.
+    /// Only events of these types, separated by commas; log includes every log.*.
     #[arg(long = "type", value_name = "TYPES")]
     kind: Option<String>,
     /// Only events of this step.
     #[arg(long)]
     step: Option<String>,
-    /// Only at or after this time: ISO 8601 or milliseconds.
+    /// Only events at or after this time: ISO 8601 or milliseconds.
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// Only before this time.
+    /// Only events before this time.
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
-    /// Only after this event.
+    /// Only events after this event id.
     #[arg(long, value_name = "EVENT")]
     after: Option<String>,
-    /// Newest first.
+    /// Print the newest event first.
     #[arg(long)]
     newest_first: bool,
-    /// Events at most; all without it.
+    /// The most events to print. Default: all.
     #[arg(long)]
     limit: Option<usize>,
 }
@@ -68,10 +68,7 @@ impl Events {
             ("since", self.since),
             ("until", self.until),
             ("from", self.after),
-            (
-                "direction",
-                self.newest_first.then(|| "backward".to_owned()),
-            ),
+            ("order", self.newest_first.then(|| "desc".to_owned())),
         ];
         let query = fields
             .into_iter()

@@ -16,10 +16,10 @@ use crate::{
 pub struct List {
     #[command(flatten)]
     filter: Filter,
-    /// Rows at most.
+    /// The most rows to print.
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     limit: u32,
-    /// Every row there is.
+    /// Print all rows.
     #[arg(long, conflicts_with = "limit")]
     all: bool,
 }
@@ -27,7 +27,7 @@ pub struct List {
 /// Which runs. Every filter narrows.
 #[derive(Args, Debug, Default, Clone)]
 pub struct Filter {
-    /// Only runs with this status; may be given again.
+    /// Only runs with this status; may be repeated.
     #[arg(long, value_parser = status)]
     status: Vec<RunStatus>,
     /// Only runs of this flow.
@@ -36,7 +36,7 @@ pub struct Filter {
     /// Only runs of this version of the flow.
     #[arg(long)]
     version: Option<String>,
-    /// Only runs with this tag; may be given again, and all must be there.
+    /// Only runs with this tag; may be repeated, and all must match.
     #[arg(long)]
     tag: Vec<String>,
     /// Only runs of this tenant.
@@ -45,7 +45,7 @@ pub struct Filter {
     /// Only runs that this run started.
     #[arg(long, value_name = "RUN")]
     parent: Option<String>,
-    /// Only runs whose id begins with this.
+    /// Only runs whose id starts with this text.
     #[arg(long)]
     prefix: Option<String>,
     /// Only runs created at or after this time: ISO 8601 or milliseconds.
@@ -54,7 +54,7 @@ pub struct Filter {
     /// Only runs created before this time.
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
-    /// Oldest first.
+    /// Print the oldest run first.
     #[arg(long)]
     oldest_first: bool,
 }

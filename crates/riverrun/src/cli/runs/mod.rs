@@ -29,40 +29,40 @@ enum Command {
     /// Show a run: status, input, steps, result.
     #[command(before_help = "Example: riverrun runs show latest")]
     Show(show::Show),
-    /// Print a run's events.
+    /// Print the events of a run.
     #[command(before_help = "Example: riverrun runs events latest --follow")]
     Events(events::Events),
-    /// Print a run's state, now or at an earlier moment.
+    /// Print the state of a run, now or at an earlier point.
     #[command(before_help = "Example: riverrun runs state latest --at 1761754554858-7")]
     State(state::State),
-    /// Say why a run, or a job, does not move.
+    /// Explain why a run or a job does not continue.
     #[command(before_help = "Example: riverrun runs why latest")]
     Why(why::Why),
-    /// Print all that has one correlation id: events of runs, jobs and triggers, in order.
+    /// Print all events with one correlation id, across runs, jobs and triggers.
     #[command(before_help = "Example: riverrun runs story order-42")]
     Story(story::Story),
-    /// Stop runs for good.
+    /// Cancel runs.
     #[command(before_help = "Example: riverrun runs cancel latest --reason wrong-input")]
     Cancel(act::Act),
-    /// Let runs begin no more steps until they are resumed.
+    /// Pause runs: no step starts until they are resumed.
     #[command(before_help = "Example: riverrun runs pause latest")]
     Pause(act::Act),
-    /// Let paused runs go on.
+    /// Resume paused and parked runs.
     #[command(before_help = "Example: riverrun runs resume latest")]
     Resume(act::Act),
-    /// Start a run's flow again with the same input, or another one.
+    /// Start the flow of a run again, with the same or a different input.
     #[command(before_help = "Example: riverrun runs rerun latest --newest")]
     Rerun(copy::Rerun),
-    /// Start a new run from another one's past.
+    /// Start a new run from an earlier point of another run.
     #[command(before_help = "Example: riverrun runs fork latest --at 1761754554858-7")]
     Fork(copy::Fork),
-    /// Delete runs that have ended, with their events.
+    /// Delete ended runs with their events.
     #[command(before_help = "Example: riverrun runs delete latest")]
     Delete(act::Delete),
-    /// Write runs with their events, one JSON line each.
+    /// Export runs with their events, one JSON line each.
     #[command(before_help = "Example: riverrun runs export --flow hello > runs.jsonl")]
     Export(transfer::Export),
-    /// Read runs that were exported.
+    /// Import exported runs.
     #[command(before_help = "Example: riverrun runs import runs.jsonl")]
     Import(transfer::Import),
 }

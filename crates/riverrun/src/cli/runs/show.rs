@@ -13,7 +13,7 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct Show {
-    /// The run's id, or latest.
+    /// The id of the run, or latest.
     id: String,
 }
 

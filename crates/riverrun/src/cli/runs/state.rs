@@ -11,9 +11,9 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct State {
-    /// The run's id, or latest.
+    /// The id of the run, or latest.
     id: String,
-    /// The last event that counts, or a time (ISO 8601 or milliseconds).
+    /// The id of the last event to include, or a time (ISO 8601 or milliseconds).
     #[arg(long, value_name = "EVENT|TIME")]
     at: Option<String>,
 }

@@ -14,9 +14,9 @@ const PAGE: usize = 500;
 
 #[derive(Args, Debug)]
 pub struct Story {
-    /// A correlation id: a run's, a job's, or one that was given; latest is that of the newest run.
+    /// The correlation id; latest is that of the newest run.
     id: String,
-    /// Show at most so many events.
+    /// The most events to print.
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 }

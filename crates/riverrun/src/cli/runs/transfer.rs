@@ -24,12 +24,12 @@ const MAX_LINE: usize = 256 << 20;
 
 #[derive(Args, Debug)]
 pub struct Export {
-    /// The runs' ids, or latest; all that the filters leave without them.
+    /// The ids of the runs, or latest. Default: all runs that match the filters.
     #[arg(value_name = "ID")]
     ids: Vec<String>,
     #[command(flatten)]
     filter: Filter,
-    /// Write the secrets of signed doors too, so that runs that wait at them can be imported.
+    /// Include the secrets of signed callbacks, so that runs that wait for them can be imported.
     #[arg(long)]
     secrets: bool,
 }
@@ -90,7 +90,7 @@ async fn line(client: &Client, id: &str, secrets: bool) -> Result<Line> {
 
 #[derive(Args, Debug)]
 pub struct Import {
-    /// The files that runs export wrote; - reads standard input.
+    /// The exported files; - reads standard input.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 }

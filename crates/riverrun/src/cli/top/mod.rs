@@ -23,7 +23,7 @@ const EVERY: Duration = Duration::from_secs(1);
 
 #[derive(Args, Debug)]
 pub struct Top {
-    /// Print it once instead of again every second.
+    /// Print once and exit.
     #[arg(long)]
     once: bool,
 }
@@ -44,7 +44,7 @@ impl Top {
 }
 
 async fn look(client: &Client) -> Result<View> {
-    let queues = client.get(&["api", "queue"], &Vec::new()).await?.items();
+    let queues = client.get(&["api", "queues"], &Vec::new()).await?.items();
     Ok(View::new(client.url(), queues))
 }
 

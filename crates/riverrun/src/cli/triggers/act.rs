@@ -13,7 +13,7 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct Act {
-    /// The triggers' ids.
+    /// The ids of the triggers.
     #[arg(required = true, value_name = "TRIGGER")]
     triggers: Vec<String>,
 }

@@ -12,12 +12,12 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct Fire {
-    /// The trigger's id.
+    /// The id of the trigger.
     trigger: String,
-    /// The run's input: JSON, @file, or - for stdin. Default: the input that the trigger names.
+    /// The input of the run: JSON, @file, or - for stdin. Default: the input of the trigger.
     #[arg(short = 'd', long = "data", value_name = "JSON|@FILE|-")]
     data: Option<String>,
-    /// The same key again answers with the first run.
+    /// A second start with the same key returns the first run.
     #[arg(long)]
     key: Option<String>,
 }

@@ -11,9 +11,9 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct History {
-    /// The trigger's id.
+    /// The id of the trigger.
     trigger: String,
-    /// At most so many.
+    /// The most events to print.
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..=1_000))]
     limit: u64,
 }

@@ -15,7 +15,7 @@ const MOST: usize = 10_000;
 
 #[derive(Args, Debug)]
 pub struct List {
-    /// Only those of this type: http, schedule, event or manual.
+    /// Only triggers of this type: http, schedule, event or manual.
     #[arg(long, value_name = "TYPE", value_parser = ["http", "schedule", "event", "manual"])]
     r#type: Option<String>,
 }

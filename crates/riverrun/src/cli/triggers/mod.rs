@@ -22,28 +22,28 @@ pub struct Triggers {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// List triggers: what they start, how often they did, when they are due.
+    /// List triggers with their flows, counts and due times.
     #[command(before_help = "Example: riverrun triggers ls --type http")]
     Ls(list::List),
     /// Show a trigger.
     #[command(before_help = "Example: riverrun triggers show nightly")]
     Show(show::Show),
-    /// Make triggers of files.
+    /// Create triggers from files.
     #[command(before_help = "Example: riverrun triggers add triggers/nightly.yaml")]
     Add(add::Add),
-    /// Remove triggers; the runs that they started go on.
+    /// Remove triggers. Their runs continue.
     #[command(before_help = "Example: riverrun triggers rm nightly")]
     Rm(act::Act),
-    /// Let triggers start runs again.
+    /// Enable triggers.
     #[command(before_help = "Example: riverrun triggers enable nightly")]
     Enable(act::Act),
-    /// Let triggers start nothing until they are enabled.
+    /// Disable triggers: they start no runs until they are enabled.
     #[command(before_help = "Example: riverrun triggers disable nightly")]
     Disable(act::Act),
-    /// Fire a trigger by hand.
+    /// Fire a trigger manually.
     #[command(before_help = "Example: riverrun triggers fire nightly -d '{\"name\": \"Ada\"}'")]
     Fire(fire::Fire),
-    /// Show what became of a trigger, the latest first.
+    /// Show the events of a trigger, the latest first.
     #[command(before_help = "Example: riverrun triggers history nightly")]
     History(history::History),
 }

@@ -11,7 +11,7 @@ use crate::{
 
 #[derive(Args, Debug)]
 pub struct Show {
-    /// The trigger's id.
+    /// The id of the trigger.
     trigger: String,
 }
 

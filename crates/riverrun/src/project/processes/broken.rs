@@ -8,7 +8,8 @@ use riverrun_runtime::BrokenProcess;
 
 use super::{
     Outcome, Processes,
-    find::{ProcessFile, language_of},
+    executable::config_path,
+    find::{Kind, ProcessFile, language_of},
     process::{queue_name, source},
 };
 use crate::failure::Failure;
@@ -20,7 +21,7 @@ impl Processes {
         let message = format!("{} is still being loaded", shown.display());
         self.put_broken(file, &Failure::new(ErrorCode::ModuleLoading, message));
         outcome.warnings.push(format!(
-            "{} takes long to load; the others work meanwhile",
+            "{} is slow to load; other processes run meanwhile",
             shown.display()
         ));
     }
@@ -47,7 +48,7 @@ impl Processes {
             file: source.file,
             language: source.language,
             error: WorkError::new(failure.code.clone(), failure.text()).permanent(),
-            mentions: mentions(&file.path),
+            mentions: mentions(file),
         });
     }
 
@@ -63,12 +64,27 @@ impl Processes {
 /// What is read of a file that does not load.
 const READ_BYTES: u64 = 256 << 10;
 
-/// The texts in quotes in a file: its settings name flows, events and steps in them.
-fn mentions(path: &Path) -> Vec<String> {
+/// The names in a file that may be those of flows, events and steps: the texts in quotes of a module,
+/// the words in the configuration of an executable.
+fn mentions(file: &ProcessFile) -> Vec<String> {
+    match file.kind {
+        Kind::Executable => config_path(&file.path).map_or_else(Vec::new, |path| {
+            let text = start_of(&path);
+            let words = text.split(|c: char| !(c.is_alphanumeric() || "._-/".contains(c)));
+            let is_name =
+                |word: &&str| (1..=NotLoaded::MAX_MENTION_LETTERS).contains(&word.chars().count());
+            let names = words.filter(is_name).take(NotLoaded::MAX_MENTIONS);
+            names.map(str::to_owned).collect()
+        }),
+        _ => quoted(&start_of(&file.path)),
+    }
+}
+
+/// The start of a file; empty if it cannot be read.
+fn start_of(path: &Path) -> String {
     let mut text = Vec::new();
-    // What cannot be read mentions nothing.
     let _ = File::open(path).and_then(|file| file.take(READ_BYTES).read_to_end(&mut text));
-    quoted(&String::from_utf8_lossy(&text))
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 /// What stands between two quotes of a kind in one line, each text once.

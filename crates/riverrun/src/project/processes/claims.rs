@@ -5,7 +5,8 @@ use std::{collections::HashMap, path::PathBuf, sync::Arc};
 
 use riverrun::Json;
 use riverrun_runtime::{Process, RunMode};
-use riverrun_store::QueueLimits;
+
+use riverrun_types::QueueLimits;
 
 use crate::failure::Failure;
 
@@ -92,8 +93,8 @@ fn different_limits(owner: &Owner, other: &Owner, queue: &str) -> Failure {
     );
     Failure::new(ErrorCode::ProcessConflict, message)
         .note(format!(
-            "concurrency, keyConcurrency, rateLimit and batch hold for the queue as a whole; {} is \
-             not taken in",
+            "concurrency, keyConcurrency, rateLimit and batch apply to the whole queue; {} is \
+             not registered",
             owner.id
         ))
         .next("the same limits in both, or a queue of its own for one of them")
@@ -106,7 +107,7 @@ fn conflict(owner: &Owner, other: &std::path::Path, what: &str) -> Failure {
         owner.file.display()
     );
     Failure::new(ErrorCode::ProcessConflict, message)
-        .note(format!("{} is not taken in", owner.id))
+        .note(format!("{} is not registered", owner.id))
         .next("another name for one of the files, or another queue in its config")
 }
 

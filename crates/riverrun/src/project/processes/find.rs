@@ -150,6 +150,9 @@ mod tests {
             "mail/deep/x.cjs",
             "types.d.ts",
             "a.test.ts",
+            "form.tsx",
+            "form.test.tsx",
+            "_part.jsx",
             "_helper.ts",
             "notes.md",
             "plain.sh",
@@ -176,13 +179,14 @@ mod tests {
         std::os::unix::fs::symlink("nowhere.ts", root.join("gone.ts")).unwrap();
         let found = process_files(folder.path()).unwrap();
         let warnings: Vec<&str> = found.strays.iter().map(|s| s.warning.as_str()).collect();
-        let unread = "has settings that nobody reads";
-        let script = "is a script that may not be executed, so it is no process";
+        let unread = "has settings that are not used";
+        let script = "is a script without the executable bit and is not loaded";
+        let jsx = "rename it to .ts or .js if it has no JSX, or begin its name with _ if it is no process";
         let expected = [
             format!("processes/a.yml {unread}: processes/a.ts has its own, in `config`"),
             format!("processes/forgotten.sh {script}; try: chmod +x processes/forgotten.sh"),
-            "processes/gone.ts is a link that leads nowhere: No such file or directory (os error 2)"
-                .to_owned(),
+            format!("processes/form.tsx is not loaded: files with JSX are not supported; {jsx}"),
+            "processes/gone.ts is a broken link: No such file or directory (os error 2)".to_owned(),
             format!("processes/lonely.yaml {unread}: there is no executable lonely beside it"),
             format!(
                 "processes/tool.json {unread}: those of processes/tool.sh are in processes/tool.yaml"

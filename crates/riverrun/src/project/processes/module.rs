@@ -47,10 +47,20 @@ fn refused(path: &str, error: &WorkError) -> Failure {
     let stack: Vec<&str> = error.stack.as_deref().unwrap_or_default().lines().collect();
     let news: Vec<&str> = stack.into_iter().filter(is_new).collect();
     let failure = Failure::new(error.code.clone(), message.clone());
+    let failure = match missing_package(&message) {
+        Some(package) => failure.next(format!("npm install {package}")),
+        None => failure,
+    };
     match news.is_empty() {
         true => failure,
         false => failure.note(news.join("\n")),
     }
+}
+
+/// The package that a module of Node imports and that is not installed.
+fn missing_package(message: &str) -> Option<&str> {
+    let (_, rest) = message.split_once("Cannot find package '")?;
+    rest.split('\'').next()
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ pub(super) fn process(
 ) -> Result<Process> {
     if has_dot_segment(&id) {
         let message = format!(
-            "{}: the id {id:?} of a process would mean another place in a path",
+            "{}: the id {id:?} of a process has a part that is . or ..",
             path.display()
         );
         return Err(Failure::new(ErrorCode::ProcessInvalid, message));

@@ -26,7 +26,7 @@ impl Stray {
     /// A link whose file is not there, or cannot be seen.
     pub fn broken_link(path: PathBuf, project: &Path, error: &std::io::Error) -> Self {
         let shown = shown(&path, project);
-        let warning = format!("{shown} is a link that leads nowhere: {error}");
+        let warning = format!("{shown} is a broken link: {error}");
         Self { path, warning }
     }
 }
@@ -40,9 +40,13 @@ pub fn strays(project: &Path, others: Vec<PathBuf>, processes: &[ProcessFile]) -
     let stray = |path: PathBuf| {
         let shown = shown(&path, project);
         let warning = match unread(&path, processes, project) {
-            Some(why) => format!("{shown} has settings that nobody reads: {why}"),
+            Some(why) => format!("{shown} has settings that are not used: {why}"),
+            None if is_jsx(&path) => format!(
+                "{shown} is not loaded: files with JSX are not supported; rename it to .ts or .js if \
+                 it has no JSX, or begin its name with _ if it is no process"
+            ),
             None if is_script(&path) => format!(
-                "{shown} is a script that may not be executed, so it is no process; try: chmod +x {shown}"
+                "{shown} is a script without the executable bit and is not loaded; try: chmod +x {shown}"
             ),
             None => return None,
         };
@@ -54,9 +58,16 @@ pub fn strays(project: &Path, others: Vec<PathBuf>, processes: &[ProcessFile]) -
 /// What is said of a module without a handler.
 pub fn no_handler(path: &Path, project: &Path) -> String {
     format!(
-        "{} has no handler, so it is no process; export one, or begin its name with _",
+        "{} exports no handler and is not loaded; export one, or begin its name with _ if it is no process",
         shown(path, project)
     )
+}
+
+fn is_jsx(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let name = name.unwrap_or_default();
+    let is_test = name.contains(".test.") || name.contains(".spec.");
+    !is_test && (name.ends_with(".tsx") || name.ends_with(".jsx"))
 }
 
 /// Its first line names its interpreter.

@@ -1,12 +1,12 @@
 //! The host of an invocation: one for each of its jobs, of which there is one unless it is a batch.
 
 use async_trait::async_trait;
+use riverrun_contract::Host;
 use riverrun_protocol::{Frame, WorkError};
 use riverrun_types::{Draft, ErrorCode, Json};
 use serde::Deserialize;
 
 use super::{JobHost, params::params};
-use crate::work::Host;
 
 /// In the order of the jobs. What names none of them is about the first.
 pub(in crate::work) struct BatchHost {

@@ -5,10 +5,11 @@
 use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
+use riverrun_contract::LogLimit;
 use riverrun_types::{Draft, Json};
 
 use super::waiting::Waiting;
-use crate::{Runtime, work::LogLimit};
+use crate::Runtime;
 
 /// How long what was said waits for more.
 pub(crate) const GATHER: Duration = Duration::from_millis(50);

@@ -25,13 +25,14 @@ pub(crate) use state::{StateRead, path};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use riverrun_contract::{Cancellation, Host, Process};
 use riverrun_engine::RunState;
 use riverrun_protocol::{CancelReason, Frame, WorkError};
 use riverrun_store::{Error as StoreError, JobLease, job_progress};
 use riverrun_types::{Draft, ErrorCode, EventType, Json, Retry};
 use serde_json::json;
 
-use super::{Cancellation, Host, Process, Tries, record, request::KeptOptions};
+use super::{Tries, record, request::KeptOptions};
 use crate::{Error, Runtime};
 pub(super) use batch::BatchHost;
 pub(super) use home::{CallHome, Home};

@@ -1,5 +1,6 @@
 //! What stands in the requests of handlers.
 
+use riverrun_contract::meant_within;
 use riverrun_protocol::{JournalEntry, WorkError};
 use riverrun_types::{ErrorCode, Json, Name, RunId, json::strict::Strict};
 use serde::{Deserialize, de::DeserializeOwned};
@@ -7,7 +8,7 @@ use serde_json::json;
 
 use crate::{
     StartRequest,
-    work::{JobOptions, JobRequest, meant_within},
+    work::{JobOptions, JobRequest},
 };
 
 #[derive(Deserialize)]

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use riverrun_contract::LogLimit;
 use riverrun_store::Change;
 use riverrun_types::{Draft, Json};
 use tokio::sync::Notify;
@@ -12,7 +13,7 @@ use super::{
     gathered::{GATHER, Gathered, Taken},
     home::Home,
 };
-use crate::{Runtime, work::LogLimit};
+use crate::Runtime;
 
 pub(super) struct Said {
     runtime: Runtime,

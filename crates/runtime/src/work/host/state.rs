@@ -1,5 +1,6 @@
 //! The state of a job, as its handler reads and writes it.
 
+use riverrun_contract::state_issues;
 use riverrun_engine::{RunState, SchemaIssue};
 use riverrun_protocol::WorkError;
 use riverrun_store::Expect;
@@ -10,7 +11,7 @@ use super::{
     JobHost,
     params::{BatchParams, KeyParams, params},
 };
-use crate::{compute::state_issues, work::record};
+use crate::work::record;
 
 /// How often a conditional write is judged again because the stream moved.
 const TRIES: usize = 20;

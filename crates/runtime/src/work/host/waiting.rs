@@ -1,11 +1,10 @@
 //! What a handler has said and what is not stored yet. It is bounded, and so is what is stored of
 //! one attempt: whatever is dropped is counted, and the stream says how much it was.
 
+use riverrun_contract::LogLimit;
 use riverrun_engine::Fact;
 use riverrun_types::{Draft, EventType, Json, Millis};
 use serde_json::json;
-
-use crate::work::config::LogLimit;
 
 /// Bytes that wait to be stored; what is more is dropped and counted. The usual limit of an attempt
 /// has room in it, however fast its handler speaks.

@@ -1,6 +1,7 @@
 //! What cannot be meant: labels that are none, times beyond reach, options that contradict each
 //! other.
 
+use riverrun_contract::{Process, WrittenBackoff};
 use riverrun_types::{
     Millis, id::is_dot_segment, json::is_repeated_member, label, time::MAX_WAIT_MS, words::plain,
 };
@@ -9,10 +10,7 @@ use super::{
     JobOptions,
     pace::{fallback, has_key, own_paces},
 };
-use crate::{
-    Error, Result,
-    work::{Process, config::WrittenBackoff},
-};
+use crate::{Error, Result};
 
 pub(super) fn check(options: &JobOptions, name: Option<&str>, now: Millis) -> Result<()> {
     let text = |field: &str, text: Option<&str>| match text.is_none_or(label::is_valid) {

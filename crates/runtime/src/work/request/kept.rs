@@ -2,14 +2,12 @@
 
 use std::time::Duration;
 
+use riverrun_contract::{OnFail, Policy, Process, WrittenRetry};
 use riverrun_types::Json;
 use serde::{Deserialize, Serialize};
 
 use super::JobOptions;
-use crate::{
-    steps::StepPlace,
-    work::{OnFail, Policy, Process, config::WrittenRetry},
-};
+use crate::steps::StepPlace;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -69,6 +67,7 @@ impl KeptOptions {
                 .and_then(|backoff| backoff.read().ok()),
             on_fail: self.on_fail,
             retriable_errors: self.retriable_errors.clone(),
+            ..WrittenRetry::default()
         });
         if let Some(ms) = self.timeout_ms {
             policy.timeout = Some(Duration::from_millis(ms));

@@ -9,15 +9,16 @@ mod pace;
 
 use std::{collections::HashMap, sync::Arc};
 
+use riverrun_contract::schema_issues;
 use riverrun_store::NewQueued;
 use riverrun_types::{Json, Millis, Name, RunId, time};
 use serde::Deserialize;
 
-use super::{config::OnFail, process::Process};
-use crate::{Error, Result, Runtime, schema_issues};
+use crate::{Error, Result, Runtime};
 use check::{check, check_window};
 use kept::kept;
 use pace::{debounce, fallback};
+use riverrun_contract::{OnFail, Process};
 
 pub use kept::KeptOptions;
 

@@ -3,18 +3,13 @@
 
 use std::time::Duration;
 
+use riverrun_contract::{KeyFrom, Pace, Process, ProcessConfig};
 use riverrun_expr::Arg;
 use riverrun_store::{Lasts, Unique, equality::canonical};
 use riverrun_types::{Json, Millis, Name, RunId, label};
 
 use super::JobOptions;
-use crate::{
-    Error, Result, Runtime,
-    work::{
-        Process, ProcessConfig,
-        config::{KeyFrom, Pace},
-    },
-};
+use crate::{Error, Result, Runtime};
 
 impl Runtime {
     pub(super) async fn unique(

@@ -2,7 +2,7 @@
 //! began that the run has not consumed yet.
 
 use async_trait::async_trait;
-use riverrun_protocol::{Reply, WorkError};
+use riverrun_protocol::{JournalEntry, Reply, WorkError};
 use riverrun_runtime::{Invocation, Process, ProcessConfig, Provider, Source};
 use riverrun_types::{Json, RunStatus};
 use serde_json::{Value, json};
@@ -18,11 +18,15 @@ impl Provider for Buyer {
     async fn invoke(&self, call: Invocation) -> Result<Reply, WorkError> {
         let given = input(&call);
         let journal = &call.invoke.job.journal;
-        if !journal.iter().any(|entry| entry.name == "emitted") {
+        let is_later = |entry: &JournalEntry| entry.name == "emitted" || entry.op == "await";
+        if !journal.iter().any(|entry| is_later(entry)) {
             for n in given["emits"].as_array().into_iter().flatten() {
                 ask(&call, "emit", json!({"type": "paid", "data": n})).await?;
             }
-            ask(&call, "memo", json!({"name": "emitted"})).await?;
+            // Without a record the events are stored in the commit that holds the wait.
+            if given["records"] != false {
+                ask(&call, "memo", json!({"name": "emitted"})).await?;
+            }
         }
         let answers = journal.iter().filter(|entry| entry.op == "await");
         let answers: Vec<Value> = answers
@@ -69,8 +73,12 @@ async fn answers(input: Value) -> Value {
 async fn an_event_that_came_before_the_code_waits_is_given_once() {
     let two = answers(json!({"emits": [1, 2], "waits": 3})).await;
     assert_eq!(two, json!([1, 2, "AWAIT_TIMEOUT"]));
-    let opted_out = answers(json!({"emits": [1], "lookback": "none"})).await;
-    assert_eq!(opted_out, json!(["AWAIT_TIMEOUT"]));
+    for records in [true, false] {
+        let emits =
+            |lookback: &str| json!({"emits": [1], "lookback": lookback, "records": records});
+        assert_eq!(answers(emits("none")).await, json!(["AWAIT_TIMEOUT"]));
+        assert_eq!(answers(emits("run")).await, json!([1]));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -162,8 +162,8 @@ async fn a_declared_door_is_signed_and_takes_as_many_as_it_says() {
     let run = world.start("f", json!({})).await;
     world.until(&run, RunStatus::Waiting).await;
     let id = door(&run).await;
-    assert_eq!(open(&id, "1", None).await, "BAD_SIGNATURE");
-    assert_eq!(open(&id, "1", signed("2")).await, "BAD_SIGNATURE");
+    assert_eq!(open(&id, "1", None).await, "SIGNATURE_INVALID");
+    assert_eq!(open(&id, "1", signed("2")).await, "SIGNATURE_INVALID");
     assert_eq!(open(&id, "1", signed("1")).await, "opened");
     assert_eq!(open(&id, "2", signed("2")).await, "opened");
     assert_eq!(open(&id, "3", signed("3")).await, "AWAIT_USED");

@@ -17,7 +17,6 @@ _MARGIN_S = 10.0
 #: How long the server is asked to hold one request open, in milliseconds.
 _HOLD_MS = 20_000
 
-JOB_STATES = ("waiting", "delayed", "active", "parked", "completed", "failed", "cancelled")
 
 
 def enqueue(
@@ -34,7 +33,7 @@ def enqueue_many(
 
 def _add(queue: str, body: Mapping[str, Any], create: bool) -> Request:
     query = {"create": True} if create else {}
-    return Request("POST", f"/api/queue/{segment(queue)}/jobs", query, body)
+    return Request("POST", f"/api/queues/{segment(queue)}/jobs", query, body)
 
 
 def _new_job(job: NewJob | Mapping[str, Any], queue: str) -> dict[str, Any]:
@@ -53,13 +52,12 @@ def enqueued(answer: Mapping[str, Any]) -> list[Enqueued]:
 
 
 def jobs(queue: str, query: Mapping[str, Any]) -> Request:
-    return Request("GET", f"/api/queue/{segment(queue)}/jobs", query)
+    return Request("GET", f"/api/queues/{segment(queue)}/jobs", query)
 
 
 def find_jobs(query: Mapping[str, Any]) -> Request:
-    # Without a word about queues the server would list the jobs of runs.
-    state = query.get("state") or JOB_STATES
-    return Request("GET", "/api/jobs", {**query, "state": state})
+    # Without a queue, a status would select the jobs of runs.
+    return Request("GET", "/api/jobs", {**query, "queue": query.get("queue") or "*"})
 
 
 def run_jobs(query: Mapping[str, Any]) -> Request:
@@ -103,16 +101,16 @@ def run_stream(run_id: str) -> str:
 
 
 def queues() -> Request:
-    return Request("GET", "/api/queue")
+    return Request("GET", "/api/queues")
 
 
 def queue(name: str) -> Request:
-    return Request("GET", f"/api/queue/{segment(name)}")
+    return Request("GET", f"/api/queues/{segment(name)}")
 
 
 def queue_action(name: str, action: str, **options: Any) -> Request:
     body = options_on_wire(options) if options else None
-    return Request("POST", f"/api/queue/{segment(name)}/{action}", body=body)
+    return Request("POST", f"/api/queues/{segment(name)}/{action}", body=body)
 
 
 def redriven(answer: Mapping[str, Any]) -> Redriven:
@@ -123,7 +121,7 @@ def dead_letters(
     queue: str, limit: int | None, cursor: str | None, filter: Mapping[str, Any] | None
 ) -> Request:
     query = {"limit": limit, "cursor": cursor, **options_on_wire(filter or {})}
-    return Request("GET", f"/api/queue/{segment(queue)}/dlq", query)
+    return Request("GET", f"/api/queues/{segment(queue)}/dlq", query)
 
 
 def call(process: str, input: Any, options: Mapping[str, Any]) -> Request:

@@ -61,9 +61,8 @@ class Follower:
         if self._last_id is not None:
             headers["last-event-id"] = self._last_id
         query = {
-            "kind": self._kinds,
             "from": self._after if self._last_id is None else None,
-            "types": types,
+            "type": self._kinds or types,
             "follow": "until-end" if self._until_end else None,
         }
         return Request("GET", self._path, query, headers=headers)

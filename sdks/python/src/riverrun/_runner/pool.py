@@ -12,6 +12,8 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
+from .._outcomes import HANDLER_THREAD
+
 _MOMENT_S = 0.002
 _IDLE_S = 30.0
 
@@ -60,7 +62,7 @@ class Pool:
         for sleeper in woken:
             sleeper.release()
         for _ in range(new):
-            threading.Thread(target=self._serve, name="riverrun-handler", daemon=True).start()
+            threading.Thread(target=self._serve, name=HANDLER_THREAD, daemon=True).start()
 
     def _serve(self) -> None:
         gate = threading.Lock()

@@ -111,7 +111,7 @@ def _parts_of(executable: Executable, key: str | None) -> list[PlannedStep]:
             awaits=merged.get("await"),
             compensation=merged.get("compensation"),
             on_failure=merged.get("onFailure") or "stop",
-            retry_policy=config.get("retryPolicy"),
+            retry_policy=config.get("retry") or config.get("retryPolicy"),
             limits=merged.get("limits"),
             config=config,
         )

@@ -53,7 +53,7 @@ def run(
     function, config = parts(handler)
     check_settings(config, getattr(function, "__name__", "handler"))
     checks = checks_of(config, schemas)
-    policy = config.get("retryPolicy")
+    policy = config.get("retry") or config.get("retryPolicy")
     params: dict[str, Any] = {
         "kind": "job",
         "jobId": job_id,

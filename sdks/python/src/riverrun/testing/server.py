@@ -15,7 +15,7 @@ from .._path import NOTHING, delete_at, get_at, set_at
 from ..errors import RiverrunError
 from .emitted import check_bytes, check_event, check_secret
 from .outcome import LogLine, Outcome, RunRetry, iso, through_json
-from .retry import retry_delay_ms
+from .retry import canonical_retry, retry_delay_ms
 from .schemas import Checks, check_write
 
 #: The server waits for what has its time later than that.
@@ -247,11 +247,12 @@ def _operation(record: Mapping[str, Any]) -> tuple[str, str, int]:
 
 def _policy(config: Mapping[str, Any] | None, said: Any) -> Mapping[str, Any] | None:
     # What the code says of its retries, over what the config says.
+    policy = canonical_retry(config)
     if said is None:
-        return config
-    if said is False:
-        said = {"attempts": 1}
-    return {**(config or {}), **({"attempts": said} if isinstance(said, int) else said)}
+        return policy
+    if isinstance(said, int):
+        return {**policy, "maxAttempts": int(said) or 1}
+    return {**policy, **canonical_retry(said)}
 
 
 def _written(method: str, asked: Mapping[str, Any]) -> dict[str, Any]:

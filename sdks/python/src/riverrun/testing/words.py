@@ -21,7 +21,7 @@ _STEP = (
 
 #: The settings of a process, as the server knows them.
 _SETTINGS = [
-    *"runMode queue concurrency keyConcurrency rateLimit retryPolicy dlq timeoutMs".split(),
+    *"runMode queue concurrency keyConcurrency rateLimit retry retryPolicy dlq timeoutMs".split(),
     *"idempotencyKey idempotencyWindowMs idempotency key throttle debounce batch".split(),
     *"inputSchema outputSchema state persistFrames logs flow name description".split(),
     *"metadata tags logger".split(),
@@ -34,6 +34,7 @@ _MEMBERS = {
     for name, words in {
         "queue": "name concurrency",
         "rateLimit": "max durationMs",
+        "retry": "maxAttempts backoffMs backoffMultiplier maxBackoffMs retryOn jitter onFail",
         "retryPolicy": "attempts backoff onFail retriableErrors",
         "retryPolicy.backoff": "type delayMs maxDelayMs jitter delay capMs",
         "dlq": "enabled queue",
@@ -80,7 +81,7 @@ def _strangers(
     for word, member in value.items():
         if word not in known:
             hint = _elsewhere(word, path) or meant(word, known)
-            yield {"path": path + word, "message": f"is no setting{hint}"}
+            yield {"path": path + word, "message": f"is not a setting{hint}"}
             continue
         # What is said of a step means the same at the top and in a flow.
         below = place + word if place + word in _MEMBERS or place != "flow." else word

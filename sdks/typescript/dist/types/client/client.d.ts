@@ -43,6 +43,8 @@ export interface RedriveOptions {
     filter?: JobFilter;
 }
 export interface JobQuery extends PageQuery {
+    status?: JobState | JobState[];
+    /** The older name of `status`. */
     state?: JobState | JobState[];
     tag?: string;
     name?: string;
@@ -66,6 +68,9 @@ export interface RunQuery extends PageQuery {
     order?: 'asc' | 'desc';
 }
 export interface EventQuery extends PageQuery {
+    /** `asc`, the oldest first, where absent. */
+    order?: 'asc' | 'desc';
+    /** The older name of `order`. */
     direction?: 'forward' | 'backward';
     /** Only these types; `log` takes every `log.*`. */
     type?: string | string[];
@@ -161,7 +166,14 @@ export declare class Riverrun {
     queue(name: string): Promise<QueueRecord>;
     pauseQueue(name: string): Promise<QueueRecord>;
     resumeQueue(name: string): Promise<QueueRecord>;
-    /** Removes what waits; with `delayed` also what waits for its time. */
+    /** Removes waiting jobs; with `delayed` also jobs that wait for their time. */
+    clearQueue(name: string, options?: {
+        delayed?: boolean;
+    }): Promise<{
+        removed: number;
+        left: number;
+    }>;
+    /** The older name of `clearQueue`. */
     drainQueue(name: string, options?: {
         delayed?: boolean;
     }): Promise<{
@@ -170,6 +182,7 @@ export declare class Riverrun {
     }>;
     /** Removes jobs that have ended. */
     cleanQueue(name: string, options?: CleanOptions & {
+        status?: 'completed' | 'failed' | 'cancelled'; /** The older name of `status`. */
         state?: 'completed' | 'failed' | 'cancelled';
     }): Promise<{
         removed: number;

@@ -1,6 +1,8 @@
 /**
  * What earlier executions recorded, handed out by what was done, under which name and as which use
  * of it: what runs side by side may end in any order. What has no number is handed out in order.
+ * Code gets each answer after those that were recorded before it, as in the execution that recorded
+ * them: code in which two operations have swapped places never asks for the first.
  */
 import { RiverrunError } from '../errors.ts';
 import type { JournalRecord } from '../wire.ts';
@@ -25,6 +27,10 @@ export declare class Journal {
     hasWritten(op: Write, name: string): boolean;
     /** The record for the next use of a name; undefined if there is none. */
     next(op: Op, name: string): JournalRecord | undefined;
+    /** Where the record stands that was handed out last. */
+    get place(): number;
+    /** Whether the code has asked for all that was recorded before a place. */
+    isInTurn(place: number): boolean;
     /**
      * Whether this was written before, by the next record of the name that has the value. Those before
      * it were left by an attempt that went another way: they no longer count, and if there is none at
@@ -35,7 +41,7 @@ export declare class Journal {
     uses(op: Op, name: string): number;
     /**
      * The error that records were left which nobody asked for: the code is not what it was. With a
-     * record, only those before it count.
+     * place, only those before it count.
      */
-    mismatch(until?: JournalRecord): RiverrunError | undefined;
+    mismatch(until?: number): RiverrunError | undefined;
 }

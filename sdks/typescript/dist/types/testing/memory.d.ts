@@ -2,7 +2,7 @@
  * Answers a context as the server would, from memory, and keeps what was asked for.
  */
 import type { EnqueueOptions, LogLevel, NewJob, StartOptions } from '../context.ts';
-import type { RetryPolicy } from '../config.ts';
+import type { Retry, RetryPolicy } from '../config.ts';
 import type { Link } from '../ctx/link.ts';
 import type { JournalRecord, PendingRetry } from '../wire.ts';
 import { type Checks } from './schemas.ts';
@@ -85,8 +85,8 @@ export interface MemoryOptions {
     conflicts?: number;
     /** What `ctx.isLeaseValid` gives. */
     leaseValid?: boolean;
-    /** How failed operations of the code are tried again: as the config's `retryPolicy`. */
-    retryPolicy?: RetryPolicy | undefined;
+    /** How failed operations of the code are tried again: as the config's `retry`. */
+    retryPolicy?: Retry | RetryPolicy | undefined;
     /** False: the code does not wait before it tries again, since no simulated time passes. */
     hasClock?: boolean;
 }

@@ -1,7 +1,7 @@
 //! The rules that settings keep which can be read.
 
+use super::MAX_CLAIM;
 use super::{ConfigIssue, queue_name::check_new_queue_name, written::Written};
-use crate::work::worker::MAX_CLAIM;
 
 const MAX_CONCURRENCY: u32 = 65_536;
 /// The most jobs of a batch: those that one claim takes.
@@ -19,11 +19,6 @@ pub(super) fn check(written: &Written, queue: &str) -> Vec<ConfigIssue> {
         .is_some_and(|n| n == 0 || n > MAX_CONCURRENCY)
     {
         issue("concurrency", format!("must be 1 to {MAX_CONCURRENCY}"));
-    }
-    if let Some(retry) = &written.retry_policy
-        && retry.attempts == Some(0)
-    {
-        issue("retryPolicy.attempts", "must be 1 or more".to_owned());
     }
     if written.key_concurrency == Some(0) {
         issue("keyConcurrency", "must be 1 or more".to_owned());

@@ -191,6 +191,10 @@ var Journal = class {
   #inRun;
   /** All records before this one were asked for. */
   #checked = 0;
+  /** All records before this one that the code must ask for were asked for. */
+  #front = 0;
+  /** Where the record stands that was handed out last. */
+  #last = 0;
   /** How many records are left that the code must ask for. */
   #left = 0;
   /** Names of state that earlier executions have written, by operation. */
@@ -232,7 +236,17 @@ var Journal = class {
     const record = this.#records[at];
     if (this.#isDue(record, at)) this.#left -= 1;
     this.#taken.add(at);
+    this.#last = at;
     return record;
+  }
+  /** Where the record stands that was handed out last. */
+  get place() {
+    return this.#last;
+  }
+  /** Whether the code has asked for all that was recorded before a place. */
+  isInTurn(place) {
+    while (this.#front < place && !this.#isDue(this.#records[this.#front], this.#front)) this.#front += 1;
+    return this.#front >= place;
   }
   /**
    * Whether this was written before, by the next record of the name that has the value. Those before
@@ -252,10 +266,10 @@ var Journal = class {
   }
   /**
    * The error that records were left which nobody asked for: the code is not what it was. With a
-   * record, only those before it count.
+   * place, only those before it count.
    */
-  mismatch(until) {
-    const end = until ? this.#records.indexOf(until, this.#checked) : this.#records.length;
+  mismatch(until = Infinity) {
+    const end = Math.min(until, this.#records.length);
     const missing = this.#records.slice(this.#checked, end).filter((record, at) => this.#isDue(record, this.#checked + at)).map(done);
     if (!missing.length) {
       this.#checked = Math.max(this.#checked, end);
@@ -429,6 +443,8 @@ var records = /* @__PURE__ */ new Set(["emit", "memo", "memo.failed", "await.tri
 var never = () => new Promise(() => {
 });
 var graceMs = 1e3;
+var longGraceMs = 3e4;
+var ownTimers = 0;
 var StepExecution = class {
   /** Called when the code waits, or was found to be wrong when it did. */
   onLeave = () => {
@@ -484,7 +500,8 @@ var StepExecution = class {
       }
       run?.emits.push(kind);
       const record = this.#next("emit", kind);
-      if (record) return answer(record);
+      if (record && run) return answer(record);
+      if (record) return this.#inTurn(record, release);
       if (!run && !this.#journal.isUsedUp) await this.#hold(release);
       if (run) this.#seen.push({ op: inRun, name: kind });
       try {
@@ -499,7 +516,7 @@ var StepExecution = class {
   once(op, name, work) {
     return this.#track(async (release) => {
       const record = this.#next(op, name);
-      if (record) return answer(record);
+      if (record) return this.#inTurn(record, release);
       if (!this.#journal.isUsedUp) await this.#hold(release);
       return work();
     });
@@ -546,7 +563,7 @@ var StepExecution = class {
     }
     return this.#track(async (release) => {
       const record = this.#next(op, name);
-      if (record) return answer(record);
+      if (record) return this.#inTurn(record, release);
       const nth = this.#journal.uses(op, name);
       if (!this.#journal.isUsedUp) await this.#hold(release);
       const doing = { op, name, nth, emits, ...settings };
@@ -571,32 +588,50 @@ var StepExecution = class {
     this.#seen.push({ op: "patched", name: id, ...numbered(nth), value: true });
     return true;
   }
-  /** The record for the next use of a name. With the last one what was held back is done. */
+  /** The record for the next use of a name. It may let go on what was held back. */
   #next(op, name) {
     const record = this.#journal.next(op, name);
-    if (this.#held.length && this.#journal.isUsedUp) for (const { go } of this.#held.splice(0)) go();
+    if (!this.#held.length) return record;
+    const ready = this.#held.filter((held) => this.#isReady(held.place)).sort((one, other) => one.place - other.place);
+    for (const held of ready) {
+      this.#held.splice(this.#held.indexOf(held), 1);
+      setImmediate(held.go);
+    }
     return record;
+  }
+  #isReady(place) {
+    return place === Infinity ? this.#journal.isUsedUp : this.#journal.isInTurn(place);
+  }
+  /** The answer that was recorded, after those that were recorded before it. */
+  async #inTurn(record, release) {
+    const place = this.#journal.place;
+    if (!this.#journal.isInTurn(place)) await this.#hold(release, place);
+    return answer(record);
   }
   /** A write under a name that no earlier execution has written to is new. */
   #isNewWrite(op, name) {
     return !this.#journal.isUsedUp && !this.#journal.hasWritten(op, name);
   }
-  /** Waits until the code has asked for all that was recorded: until then nothing new is done. */
-  #hold(release) {
+  /** Waits until the code has asked for all that was recorded, or for all before a place. */
+  #hold(release, place = Infinity) {
     return new Promise((go) => {
-      this.#held.push({ go, release });
+      this.#held.push({ place, go, release });
       if (this.#held.length === 1) void this.#judgeHeld();
     });
   }
   /** The code does not fit its journal if it asks for nothing more while records are left. */
   async #judgeHeld() {
-    for (let asked = -1; asked !== this.#journal.asked; ) {
+    const longMs = Math.min(longGraceMs, (this.#params.timeoutMs ?? 2 * longGraceMs) / 2);
+    for (let [asked, quietMs] = [-1, 0]; asked !== this.#journal.asked || quietMs < longMs && mayWait(); quietMs += graceMs) {
+      if (asked !== this.#journal.asked) quietMs = 0;
       asked = this.#journal.asked;
+      ownTimers += 1;
       await new Promise((resolve) => setTimeout(resolve, graceMs));
+      ownTimers -= 1;
       while (this.#held.length && this.#inFlight.size > this.#held.length) await Promise.race(this.#inFlight);
       if (!this.#held.length) return;
     }
-    const mismatch = this.#journal.mismatch();
+    const mismatch = this.#journal.mismatch(Math.min(...this.#held.map(({ place }) => place)));
     if (!mismatch || this.#left) return;
     this.#refused = mismatch;
     for (const { release } of this.#held.splice(0)) release();
@@ -615,7 +650,7 @@ var StepExecution = class {
   async wait(name, makeWait) {
     this.refuseInRun();
     const record = this.#next("await", name);
-    if (record) return this.#settled(record);
+    if (record) return this.#settled(record, this.#journal.place);
     if (this.#left) return never();
     if (this.#signal().aborted) return this.#stop(this.#signal().reason);
     if (this.#waits) {
@@ -631,7 +666,7 @@ var StepExecution = class {
    * Goes on after a wait, unless something was recorded before it that the code did not do this
    * time: then nothing that stands after it is done.
    */
-  async #settled(record) {
+  async #settled(record, place) {
     this.#settling++;
     try {
       await this.#quiet();
@@ -639,7 +674,7 @@ var StepExecution = class {
       this.#settling--;
     }
     if (this.#left) return never();
-    const mismatch = this.#ended ? void 0 : this.#journal.mismatch(record);
+    const mismatch = this.#ended ? void 0 : this.#journal.mismatch(place);
     if (!mismatch) return answer(record);
     this.#left = true;
     this.onLeave(mismatch, this.#takeSeen());
@@ -732,6 +767,10 @@ var StepExecution = class {
 function jobIdOf(text) {
   const plain3 = text.replaceAll("/", ".");
   return /^[\w.~-]{1,128}$/.test(plain3) ? plain3 : `step-${createHash("sha256").update(text).digest("hex")}`;
+}
+function mayWait() {
+  const open = process.getActiveResourcesInfo().filter((type) => type !== "PipeWrap" && type !== "TTYWrap");
+  return open.length > ownTimers;
 }
 function json(value) {
   return value === void 0 ? void 0 : JSON.parse(JSON.stringify(value) ?? "null");
@@ -1044,6 +1083,7 @@ function checkpoint(link, first) {
     }
   };
 }
+var retrySettings = ["maxAttempts", "backoffMs", "backoffMultiplier", "maxBackoffMs", "retryOn", "jitter", "attempts", "backoff", "retriableErrors"];
 function runSettings(name, options2) {
   const invalid3 = (problem) => new RiverrunError("INPUT_ERROR", `run(${JSON.stringify(name)}): ${problem}`, { retriable: false });
   if (typeof options2 !== "object" || options2 === null) throw invalid3(`options must be an object with retry and timeoutMs, not ${String(options2)}`);
@@ -1052,11 +1092,11 @@ function runSettings(name, options2) {
   if (stranger !== void 0) throw invalid3(`there is no option ${JSON.stringify(stranger)}: there are retry and timeoutMs`);
   if (timeoutMs !== void 0 && !(typeof timeoutMs === "number" && timeoutMs > 0)) throw invalid3(`timeoutMs must be a positive number, is ${String(timeoutMs)}`);
   if (retry !== void 0 && retry !== false && !(typeof retry === "number" && Number.isInteger(retry) && retry > 0) && (typeof retry !== "object" || retry === null)) {
-    throw invalid3(`retry must be false, a number of attempts or a policy such as { attempts: 5, backoff: { type: 'fixed', delayMs: 1000 } }`);
+    throw invalid3(`retry must be false, a number of attempts or a policy such as { maxAttempts: 5, backoffMs: 1000 }`);
   }
   if (typeof retry === "object") {
-    const word = Object.keys(retry).find((key2) => !["attempts", "backoff", "retriableErrors"].includes(key2));
-    if (word !== void 0) throw invalid3(`retry has no setting ${JSON.stringify(word)}: it has attempts, backoff and retriableErrors`);
+    const word = Object.keys(retry).find((key2) => !retrySettings.includes(key2));
+    if (word !== void 0) throw invalid3(`retry has no setting ${JSON.stringify(word)}: it has maxAttempts, backoffMs, backoffMultiplier, maxBackoffMs, retryOn and jitter`);
   }
   return { ...retry !== void 0 && { retry }, ...timeoutMs !== void 0 && { timeoutMs: Math.min(timeoutMs, 2 ** 31 - 1) } };
 }

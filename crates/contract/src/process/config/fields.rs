@@ -1,5 +1,5 @@
 //! A config read setting by setting, so that everything that does not fit is told at once, each
-//! with its path, and a word that is no setting with the one that was meant.
+//! with its path, and a word that is not a setting with the one that was meant.
 
 use riverrun_engine::meant;
 use riverrun_types::words::plain;
@@ -77,7 +77,7 @@ impl Fields {
         let known: Vec<&str> = self.asked.iter().chain(others).copied().collect();
         for key in self.left.keys() {
             if !others.contains(&key.as_str()) {
-                let message = format!("is no setting{}", meant(key, &known));
+                let message = format!("is not a setting{}", meant(key, &known));
                 self.issues.push(ConfigIssue {
                     path: key.clone(),
                     message,
@@ -89,7 +89,7 @@ impl Fields {
 }
 
 /// In plain words, and adds it to a message of the form "unknown field `a`, expected one of `b`, `c`".
-pub(crate) fn meant_within(message: &str) -> String {
+pub fn meant_within(message: &str) -> String {
     let words: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     match &words[..] {
         [word, known @ ..] if message.starts_with("unknown ") => {

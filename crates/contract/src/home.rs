@@ -2,8 +2,9 @@
 
 use async_trait::async_trait;
 use riverrun_protocol::{Fault, LoadedProcess, MadeFlow, NotLoaded};
-use riverrun_runtime::{Composable, Process, Runtime};
 use riverrun_types::ErrorCode;
+
+use crate::Process;
 
 /// The flows that the processes of a worker make, and what is wrong with some.
 #[derive(Clone, Debug, Default)]
@@ -16,7 +17,7 @@ pub struct MadeFlows {
 
 impl MadeFlows {
     /// A flow that the worker has steps of is made of this version now, whoever has its entry.
-    pub(super) fn note_shared(&mut self, flow: &MadeFlow) {
+    pub fn note_shared(&mut self, flow: &MadeFlow) {
         self.flows.retain(|known| known.id != flow.id);
         self.flows.push(flow.clone());
         let is_its = |fault: &Fault| fault.flow.as_ref() == Some(&flow.id);
@@ -41,44 +42,6 @@ pub trait Home: Send + Sync {
     /// Registers the flows that the processes of one worker make, with each other and with those of
     /// the other workers.
     async fn make_flows(&self, brought: &Brought, others: &[LoadedProcess]) -> MadeFlows;
-}
-
-#[async_trait]
-impl Home for Runtime {
-    fn take_in(&self, process: Process) -> bool {
-        self.offer_process(process)
-    }
-
-    async fn make_flows(&self, brought: &Brought, others: &[LoadedProcess]) -> MadeFlows {
-        let (processes, others) = (composable(&brought.processes), composable(others));
-        let made = self
-            .register_offered(&processes, &others, &brought.broken)
-            .await;
-        let mut known = MadeFlows {
-            faults: made.faults,
-            ..MadeFlows::default()
-        };
-        for flow in made.flows {
-            let made = MadeFlow {
-                id: flow.registered.id.to_string(),
-                version: flow.registered.version.to_string(),
-            };
-            if !flow.shared.is_empty() {
-                known.shared.push((made.clone(), flow.shared));
-            }
-            known.flows.push(made);
-        }
-        known
-    }
-}
-
-fn composable(processes: &[LoadedProcess]) -> Vec<Composable<'_>> {
-    let composable = |process| {
-        let LoadedProcess { id, config, .. }: &LoadedProcess = process;
-        let id = id.as_deref()?;
-        Some(Composable { id, config })
-    };
-    processes.iter().filter_map(composable).collect()
 }
 
 #[cfg(test)]

@@ -13,23 +13,22 @@ mod queue_name;
 mod tests;
 mod written;
 
-pub(crate) use fields::meant_within;
+pub use fields::meant_within;
 pub use keys::{Idempotency, KeyFrom, Pace};
-pub(crate) use policy::operation_retry;
-pub use policy::{OnFail, Policy};
-pub(super) use policy::{WrittenBackoff, WrittenRetry};
+pub use policy::{OnFail, Policy, WrittenBackoff, WrittenRetry, operation_retry};
 pub use queue_name::{check_new_queue_name, check_queue_name};
-pub(crate) use riverrun_engine::meant;
 
 use fields::Fields;
 use keys::Keys;
 use riverrun_engine::Schema;
 use riverrun_expr::Expr;
-use riverrun_store::{Gather, QueueLimits, Rate};
-use riverrun_types::{Json, Name};
+use riverrun_types::{Gather, Json, Name, QueueLimits, Rate};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use written::{Written, WrittenLogs};
+
+/// The most jobs of one claim, and so of one batch.
+pub const MAX_CLAIM: usize = 1_024;
 
 /// Jobs at once where nobody says how many.
 const CONCURRENCY: u32 = 16;
@@ -115,7 +114,7 @@ pub struct ConfigIssue {
 }
 
 impl ConfigIssue {
-    fn new(path: &str, message: String) -> Self {
+    pub fn new(path: &str, message: String) -> Self {
         Self {
             path: path.to_owned(),
             message,
@@ -176,7 +175,7 @@ impl ProcessConfig {
             },
             concurrency: limit.unwrap_or(CONCURRENCY.max(least)),
             policy: Policy::read(
-                written.retry_policy.as_ref(),
+                written.retry.as_ref(),
                 written.dlq.as_ref(),
                 written.timeout_ms,
             ),

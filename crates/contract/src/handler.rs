@@ -98,12 +98,12 @@ pub struct Call<'a> {
     /// The most bytes that a template may give: the flow's `limits.maxValueBytes`.
     pub max_value_bytes: usize,
     pub services: &'a Services,
-    pub(crate) events: Mutex<Vec<Draft>>,
+    events: Mutex<Vec<Draft>>,
 }
 
 impl<'a> Call<'a> {
-    /// A call outside a run, for tests of actions.
-    pub fn detached(
+    /// The first attempt of a step's first visit, which selects no input.
+    pub fn new(
         run: &'a RunId,
         flow: &'a Name,
         step: &'a Name,
@@ -161,6 +161,11 @@ impl<'a> Call<'a> {
     pub fn recorded(&self) -> Vec<Draft> {
         self.events.lock().clone()
     }
+
+    /// What was recorded, at the end of the attempt.
+    pub fn into_recorded(self) -> Vec<Draft> {
+        self.events.into_inner()
+    }
 }
 
 /// What handlers may use of the server.
@@ -179,7 +184,7 @@ pub trait FlowLookup: Send + Sync {
 /// Makes a handler of an async function from the step's input to its output.
 ///
 /// ```
-/// use riverrun_runtime::function;
+/// use riverrun_contract::function;
 /// use serde_json::{Value, json};
 ///
 /// let shout = function("shout", |input: String| async move {

@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use riverrun_types::{Retry, flow::canonical_retry};
 use serde_json::json;
 
 use super::*;
@@ -96,9 +97,9 @@ fn every_issue_is_told_at_once() {
     assert_eq!(
         paths,
         [
+            "retryPolicy.attempts",
             "queue",
             "concurrency",
-            "retryPolicy.attempts",
             "rateLimit",
             "batch.size",
             "batch.waitMs",
@@ -140,6 +141,52 @@ fn all_that_is_wrong_within_a_retry_policy_is_told() {
 }
 
 #[test]
+fn a_retry_policy_may_have_the_form_of_flows() {
+    let flows = json!({"retry": {"maxAttempts": 5, "backoffMs": 100, "backoffMultiplier": 3,
+        "maxBackoffMs": 900, "retryOn": ["E"], "jitter": 0.5, "onFail": "drop"}});
+    let policy = read(flows).ok().unwrap().policy;
+    assert_eq!(policy.on_fail, OnFail::Drop);
+    let expected = Retry {
+        max_attempts: 5,
+        backoff_ms: 100,
+        backoff_multiplier: 3.0,
+        max_backoff_ms: 900,
+        retry_on: Some(vec!["E".to_owned()]),
+        jitter: 0.5,
+    };
+    assert_eq!(policy.retry, expected);
+    // Both forms of the same policy mean the same.
+    for policy in [
+        json!({"attempts": 4, "backoff": {"type": "fixed", "delayMs": 250}}),
+        json!({"attempts": 4, "backoff": {"delayMs": 250, "maxDelayMs": 1_000, "jitter": 0.1}}),
+        json!({"attempts": 4, "backoff": {"delayMs": 90_000}}),
+        json!({"attempts": 4, "retriableErrors": ["E"]}),
+    ] {
+        let policy = json!({ "retryPolicy": policy });
+        let mut canonical = policy.as_object().cloned().unwrap();
+        canonical_retry(&mut canonical);
+        assert!(canonical.contains_key("retry"), "{canonical:?}");
+        let retry = read(Value::Object(canonical)).ok().unwrap().policy;
+        assert_eq!(read(policy).ok().unwrap().policy, retry);
+    }
+    let both = json!({"retry": {"maxAttempts": 2}, "retryPolicy": {"attempts": 2}});
+    assert_eq!(read(both).err().unwrap()[0].path, "retryPolicy");
+    let wrong = json!({"retry": {"maxAttempts": 0, "backoffMultiplier": 0, "attempts": 1}});
+    let paths: Vec<String> = read(wrong)
+        .err()
+        .unwrap()
+        .into_iter()
+        .map(|i| i.path)
+        .collect();
+    let expected = [
+        "retry.maxAttempts",
+        "retry.backoffMultiplier",
+        "retry.attempts",
+    ];
+    assert_eq!(paths, expected);
+}
+
+#[test]
 fn what_does_not_fit_is_told_by_its_setting() {
     let issues = read(json!({
         "retryPolicy": {"attempts": "many"}, "rateLimit": {"max": 1, "durationMS": 1},
@@ -171,8 +218,8 @@ fn what_does_not_fit_is_told_by_its_setting() {
                 "key",
                 "must be a function, an expression as text, or 'auto'"
             ),
-            ("concurency", "is no setting; did you mean concurrency?"),
-            ("zzz", "is no setting"),
+            ("concurency", "is not a setting; did you mean concurrency?"),
+            ("zzz", "is not a setting"),
         ]
     );
     let issues = read(json!([1])).err().unwrap();

@@ -13,6 +13,8 @@ use super::{
 
 /// Attempts where nobody says how many: a crash of a worker must not be the end of a job.
 const ATTEMPTS: u32 = 3;
+/// The longest delay between two attempts where nobody says another.
+const MAX_BACKOFF_MS: u64 = 60_000;
 
 /// What happens to an attempt that fails.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,27 +39,79 @@ pub enum OnFail {
     Drop,
 }
 
+/// A retry policy in both forms: `retry` of flows, and `retryPolicy`.
 #[derive(Default, Deserialize)]
 #[serde(
     rename_all = "camelCase",
     default,
     deny_unknown_fields,
-    expecting = "{attempts, backoff, onFail, retriableErrors}"
+    expecting = "{maxAttempts, backoffMs, backoffMultiplier, maxBackoffMs, retryOn, jitter}"
 )]
-pub(crate) struct WrittenRetry {
+pub struct WrittenRetry {
+    #[serde(rename = "maxAttempts", alias = "attempts")]
     pub attempts: Option<u32>,
+    pub backoff_ms: Option<u64>,
+    pub backoff_multiplier: Option<f64>,
+    pub max_backoff_ms: Option<u64>,
+    pub jitter: Option<f64>,
+    #[serde(rename = "retryOn", alias = "retriableErrors")]
+    pub retriable_errors: Option<Vec<String>>,
     pub backoff: Option<WrittenBackoff>,
     pub on_fail: Option<OnFail>,
-    pub retriable_errors: Option<Vec<String>>,
 }
 
 impl WrittenRetry {
-    pub(super) fn read(fields: &mut Fields) -> Self {
-        Self {
+    /// The policy of a process, from `retry` or `retryPolicy`.
+    pub(super) fn of_process(fields: &mut Fields) -> Option<Self> {
+        let retry = fields.within("retry", Self::read_retry);
+        let policy = fields.within("retryPolicy", Self::read_policy);
+        if retry.is_some() && policy.is_some() {
+            let message = "is another form of retry: give one of them".to_owned();
+            fields.issues.push(ConfigIssue::new("retryPolicy", message));
+        }
+        retry.or(policy)
+    }
+
+    fn read_retry(fields: &mut Fields) -> Self {
+        let read = Self {
+            attempts: fields.take("maxAttempts"),
+            backoff_ms: fields.take("backoffMs"),
+            backoff_multiplier: fields.take("backoffMultiplier"),
+            max_backoff_ms: fields.take("maxBackoffMs"),
+            jitter: fields.take("jitter"),
+            retriable_errors: fields.take("retryOn"),
+            on_fail: fields.take("onFail"),
+            backoff: None,
+        };
+        read.check_attempts("maxAttempts", fields);
+        if read
+            .backoff_multiplier
+            .is_some_and(|factor| !(1.0..=1_000.0).contains(&factor))
+        {
+            let message = "must be 1 to 1000".to_owned();
+            fields
+                .issues
+                .push(ConfigIssue::new("backoffMultiplier", message));
+        }
+        read
+    }
+
+    fn read_policy(fields: &mut Fields) -> Self {
+        let read = Self {
             attempts: fields.take("attempts"),
             backoff: fields.within("backoff", WrittenBackoff::read),
             on_fail: fields.take("onFail"),
             retriable_errors: fields.take("retriableErrors"),
+            ..Self::default()
+        };
+        read.check_attempts("attempts", fields);
+        read
+    }
+
+    fn check_attempts(&self, key: &str, fields: &mut Fields) {
+        if self.attempts == Some(0) {
+            let message = "must be 1 or more".to_owned();
+            fields.issues.push(ConfigIssue::new(key, message));
         }
     }
 }
@@ -68,7 +122,7 @@ impl WrittenRetry {
     deny_unknown_fields,
     expecting = "{type, delayMs, maxDelayMs, jitter}"
 )]
-pub(crate) struct WrittenBackoff {
+pub struct WrittenBackoff {
     #[serde(rename = "type", default)]
     kind: BackoffKind,
     #[serde(alias = "delay")]
@@ -141,7 +195,7 @@ impl Policy {
     }
 
     /// How attempts are tried again: without end where nothing fails for good.
-    pub(crate) fn retry_for_ever_if_said(&self) -> Retry {
+    pub fn retry_for_ever_if_said(&self) -> Retry {
         let mut retry = self.retry.clone();
         if self.on_fail == OnFail::Retry {
             retry.max_attempts = u32::MAX;
@@ -150,7 +204,7 @@ impl Policy {
     }
 
     /// Takes over what somebody says in particular.
-    pub(crate) fn amend(&mut self, said: &WrittenRetry) {
+    pub fn amend(&mut self, said: &WrittenRetry) {
         if let Some(attempts) = said.attempts {
             self.retry.max_attempts = attempts.max(1);
         }
@@ -164,6 +218,21 @@ impl Policy {
             self.retry.max_backoff_ms = backoff.max_delay_ms.unwrap_or(cap);
             self.retry.jitter = backoff.jitter.unwrap_or(0.0).clamp(0.0, 1.0);
         }
+        if let Some(ms) = said.backoff_ms {
+            self.retry.backoff_ms = ms;
+            self.retry.backoff_multiplier = 2.0;
+            self.retry.max_backoff_ms = MAX_BACKOFF_MS;
+            self.retry.jitter = 0.0;
+        }
+        if let Some(factor) = said.backoff_multiplier {
+            self.retry.backoff_multiplier = factor.max(1.0);
+        }
+        if let Some(ms) = said.max_backoff_ms {
+            self.retry.max_backoff_ms = ms;
+        }
+        if let Some(jitter) = said.jitter {
+            self.retry.jitter = jitter.clamp(0.0, 1.0);
+        }
         if let Some(errors) = &said.retriable_errors {
             self.retry.retry_on = Some(errors.clone());
         }
@@ -174,8 +243,9 @@ impl Policy {
 }
 
 /// How an operation of a handler's code is tried again: as a process is, amended by what the code
-/// says itself, which is `{attempts, backoff, retriableErrors}`, a number of attempts, or false.
-pub(crate) fn operation_retry(process: &Retry, said: Option<&Json>) -> Result<Retry, WorkError> {
+/// says itself: `{maxAttempts, backoffMs, …}` or `{attempts, backoff, …}`, a number of attempts, or
+/// false.
+pub fn operation_retry(process: &Retry, said: Option<&Json>) -> Result<Retry, WorkError> {
     let Some(said) = said.filter(|said| !said.is_null()) else {
         return Ok(process.clone());
     };
@@ -198,7 +268,7 @@ pub(crate) fn operation_retry(process: &Retry, said: Option<&Json>) -> Result<Re
     let invalid = match &written {
         WrittenRetry {
             attempts: Some(0), ..
-        } => Some("retry.attempts must be 1 or more"),
+        } => Some("retry.maxAttempts must be 1 or more"),
         WrittenRetry {
             on_fail: Some(_), ..
         } => Some("retry.onFail is a setting of a process, not of an operation of its code"),
@@ -222,7 +292,7 @@ fn default_retry() -> Retry {
         max_attempts: ATTEMPTS,
         backoff_ms: 1_000,
         backoff_multiplier: 2.0,
-        max_backoff_ms: 60_000,
+        max_backoff_ms: MAX_BACKOFF_MS,
         retry_on: None,
         jitter: 0.2,
     }
