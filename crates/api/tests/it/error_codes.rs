@@ -115,7 +115,9 @@ fn sdks_raise_codes_of_the_table_only() {
     for (path, source) in sdk_sources() {
         for (before, text) in quoted(&source) {
             let raised = ["Error(", "Refusal(", "code:", "code=", "code ??", "code or"];
-            if !raised.iter().any(|made| before.ends_with(made)) {
+            // RELOAD is between a runner and its pool, and Node.js gives codes with ERR_.
+            let is_foreign = text == "RELOAD" || text.starts_with("ERR_");
+            if is_foreign || !raised.iter().any(|made| before.ends_with(made)) {
                 continue;
             }
             seen += 1;
