@@ -6,7 +6,7 @@ use axum::{extract::State, response::Response};
 use parking_lot::Mutex;
 use riverrun_protocol::{CancelReason, WorkError};
 use riverrun_runtime::{CallRequest, Cancellation};
-use riverrun_types::{Json, RunId, json::UniqueMembers};
+use riverrun_types::{ErrorCode, Json, RunId, json::UniqueMembers};
 use serde::Serialize;
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -41,7 +41,7 @@ const MAX_REASON: usize = 1_000;
 #[utoipa::path(get, path = "/api/runner/ws", tag = "calls",
     responses(
         (status = 101, description = "The connection is now a WebSocket"),
-        (status = 426, description = "UPGRADE_REQUIRED", body = schemas::Failure)))]
+        (status = 426, description = ErrorCode::UpgradeRequired, body = schemas::Failure)))]
 pub(crate) async fn call_socket(State(api): State<Api>, upgrade: Upgrade) -> Response {
     let message_bytes = api.options().max_body_bytes;
     let leading = api.clone();
@@ -147,7 +147,7 @@ impl Calls {
             Some(other) => {
                 let other: String = other.chars().take(64).collect();
                 let message = format!("type: there is no {other:?}; there are call and cancel");
-                Some(ApiError::new("BAD_REQUEST", message))
+                Some(ApiError::new(ErrorCode::BadRequest, message))
             }
         };
         let id = id.filter(is_id);
@@ -158,7 +158,7 @@ impl Calls {
         }
         let Some(id) = id else {
             let message = "id must be a text of 1 to 128 letters or a whole number";
-            return Err(none(ApiError::new("BAD_REQUEST", message)));
+            return Err(none(ApiError::new(ErrorCode::BadRequest, message)));
         };
         if kind.as_deref() == Some("cancel") {
             // One that has ended needs no cancel.
@@ -183,7 +183,7 @@ impl Calls {
         let mut open = self.open.lock();
         if open.contains_key(id.as_str()) {
             let message = format!("id: a call with the id {} is under way", id.as_str());
-            let error = ApiError::new("DUPLICATE_CALL", message);
+            let error = ApiError::new(ErrorCode::DuplicateCall, message);
             return Err((None, error.details(json!({ "id": id }))));
         }
         let (call_id, mut request, stays) = match request {
@@ -192,7 +192,7 @@ impl Calls {
         };
         if open.len() >= MAX_CALLS {
             let message = format!("{MAX_CALLS} calls are under way over this socket");
-            return Err((Some(id), ApiError::new("TOO_MANY_CALLS", message)));
+            return Err((Some(id), ApiError::new(ErrorCode::TooManyCalls, message)));
         }
         let cancel = request.cancel.clone();
         open.insert(id.as_str().to_owned(), cancel.clone());
@@ -242,7 +242,7 @@ impl Calls {
             }
             Ok(Err(error)) => self.send(id, "error", call, error).await,
             Err(_) => {
-                let error = ApiError::new("INTERNAL", "the call broke down");
+                let error = ApiError::new(ErrorCode::Internal, "the call broke down");
                 self.send(id, "error", call, &error.json()["error"]).await;
             }
         }

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use riverrun_protocol::{CancelReason, Frame, FrameParams, WorkError};
 use riverrun_runtime::{CallRequest, Cancellation, ProcessConfig};
 use riverrun_types::{
-    Json, Name, RunId,
+    ErrorCode, Json, Name, RunId,
     flow::canonical_retry,
     time::{Iso, MAX_WAIT_MS},
 };
@@ -21,7 +21,7 @@ use tokio::sync::mpsc;
 
 use crate::{
     app::Api,
-    errors::{ApiError, find},
+    errors::ApiError,
     extract::Body,
     page::Items,
     queues::now_ms,
@@ -68,8 +68,8 @@ struct Executed<'a> {
     request_body(content = ExecuteBody),
     responses(
         (status = 200, description = "Its result", body = schemas::Executed),
-        (status = 404, description = "PROCESS_NOT_FOUND", body = schemas::Failure),
-        (status = 422, description = "INPUT_INVALID", body = schemas::Failure),
+        (status = 404, description = ErrorCode::ProcessNotFound, body = schemas::Failure),
+        (status = 422, description = ErrorCode::InputInvalid, body = schemas::Failure),
         (status = 500, description = "CALL_FAILED: details has the error of the handler", body = schemas::Failure)))]
 pub(crate) async fn execute(
     State(api): State<Api>,
@@ -101,25 +101,29 @@ pub(crate) async fn execute(
             value: &value,
         }),
         Ok(Err(error)) => Err(refusal(&id, &error)),
-        Err(_) => Err(ApiError::new("INTERNAL", "the call broke down")),
+        Err(_) => Err(ApiError::new(ErrorCode::Internal, "the call broke down")),
     }
 }
 
 pub(crate) fn request(body: ExecuteBody) -> Result<(RunId, CallRequest, bool), ApiError> {
     if body.process.is_empty() {
         let message = "process: is missing; it names the process that is called";
-        return Err(ApiError::new("BAD_REQUEST", message).details(json!({ "field": "process" })));
+        return Err(
+            ApiError::new(ErrorCode::BadRequest, message).details(json!({ "field": "process" }))
+        );
     }
     if let Some(ms) = body.timeout_ms
         && !(1..=MAX_WAIT_MS.unsigned_abs()).contains(&ms)
     {
         let message = "timeoutMs: must be from 1 ms to ten years";
-        return Err(ApiError::new("BAD_REQUEST", message).details(json!({ "field": "timeoutMs" })));
+        return Err(
+            ApiError::new(ErrorCode::BadRequest, message).details(json!({ "field": "timeoutMs" }))
+        );
     }
     let id = match &body.call_id {
         None => RunId::fresh(),
         Some(id) => RunId::for_new(id)
-            .map_err(|error| ApiError::new("BAD_ID", format!("callId: {error}")))?,
+            .map_err(|error| ApiError::new(ErrorCode::BadId, format!("callId: {error}")))?,
     };
     let request = CallRequest {
         process: body.process,
@@ -162,14 +166,12 @@ impl Drop for Guard {
 /// under `details`.
 fn refusal(id: &RunId, error: &WorkError) -> ApiError {
     let details = json!({"callId": id, "error": error});
-    let known = find(&error.code).filter(|known| known.status().is_some());
-    match known {
-        _ if error.code == "TIMEOUT" => {
-            ApiError::new("CALL_TIMEOUT", error.message.clone()).details(details)
-        }
-        Some(known) => ApiError::new(known.code, error.message.clone()).details(details),
-        None => ApiError::new("CALL_FAILED", error.message.clone()).details(details),
-    }
+    let code = match error.code.known() {
+        Some(ErrorCode::Timeout) => ErrorCode::CallTimeout,
+        Some(code) if code.status().is_some() => code,
+        _ => ErrorCode::CallFailed,
+    };
+    ApiError::new(code, error.message.clone()).details(details)
 }
 
 /// The frames of a call as server-sent events.
@@ -209,7 +211,7 @@ fn streamed(
             Ok(Err(error)) => ("error", json!(error)),
             Err(_) => (
                 "error",
-                json!({"code": "INTERNAL", "message": "the call broke down"}),
+                json!({"code": ErrorCode::Internal, "message": "the call broke down"}),
             ),
         };
         Some((sse(event, &data), live))

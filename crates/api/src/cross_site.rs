@@ -11,6 +11,7 @@ use axum::{
     extract::Request,
     http::{HeaderMap, HeaderName, Method, header},
 };
+use riverrun_types::ErrorCode;
 use url::Url;
 
 use crate::errors::ApiError;
@@ -76,5 +77,5 @@ fn refusal(origin: Option<&str>) -> ApiError {
         None => "another site".to_owned(),
     };
     let message = format!("a page of {page} may not change anything here");
-    ApiError::new("FORBIDDEN_ORIGIN", message)
+    ApiError::new(ErrorCode::ForbiddenOrigin, message)
 }

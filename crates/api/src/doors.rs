@@ -8,7 +8,7 @@ use axum::{
 };
 use riverrun_runtime::{OpenDoor, Visitor};
 use riverrun_store::Error as StoreError;
-use riverrun_types::{Json, Millis, TriggerType, time::iso};
+use riverrun_types::{ErrorCode, Json, Millis, TriggerType, time::iso};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -49,9 +49,9 @@ pub(crate) struct Opened {
     responses(
         (status = 200, description = "Stored: the step resumes", body = Opened),
         (status = 201, description = "A trigger has this id: a run was started", body = schemas::StartedRun),
-        (status = 401, description = "SIGNATURE_INVALID", body = schemas::Failure),
+        (status = 401, description = ErrorCode::SignatureInvalid, body = schemas::Failure),
         (status = 404, description = "AWAIT_NOT_FOUND: no callback and no trigger has this id", body = schemas::Failure),
-        (status = 409, description = "AWAIT_USED", body = schemas::Failure),
+        (status = 409, description = ErrorCode::AwaitUsed, body = schemas::Failure),
         (status = 410, description = "AWAIT_EXPIRED, or AWAIT_CLOSED: no step waits for it any more", body = schemas::Failure),
         (status = 413, description = "TOO_LARGE: a body may have 1 MiB", body = schemas::Failure)))]
 pub(crate) async fn open_door(
@@ -63,7 +63,7 @@ pub(crate) async fn open_door(
 ) -> Answer {
     let payload = payload(&body, &headers)?;
     match open(&api, &id, payload, &body, &headers, "api").await {
-        Err(error) if error.code() == "AWAIT_NOT_FOUND" && api.triggers().is_kept(&id) => {
+        Err(error) if error.code() == ErrorCode::AwaitNotFound && api.triggers().is_kept(&id) => {
             let wanted = match body.iter().all(u8::is_ascii_whitespace) {
                 true => FireBody::default(),
                 false => read_object(&body).map_err(not_of_a_trigger)?,
@@ -77,7 +77,7 @@ pub(crate) async fn open_door(
 /// A body that a step could have been given, and a trigger cannot.
 fn not_of_a_trigger(error: ApiError) -> ApiError {
     match error.code() {
-        "BAD_REQUEST" => error.with_code("UNPROCESSABLE"),
+        ErrorCode::BadRequest => error.with_code(ErrorCode::Unprocessable),
         _ => error,
     }
 }
@@ -215,7 +215,9 @@ async fn answer(
     match open(api, id, Json::of(&payload), body, headers, "user").await {
         Ok(_) => Ok(Shown::Answered(Some(approved)).page(&door)),
         // Somebody was faster.
-        Err(error) if error.code() == "AWAIT_USED" => Ok(told(StatusCode::CONFLICT, BEFORE, "")),
+        Err(error) if error.code() == ErrorCode::AwaitUsed => {
+            Ok(told(StatusCode::CONFLICT, BEFORE, ""))
+        }
         Err(error) => Err(error),
     }
 }
@@ -293,14 +295,14 @@ fn asked_for(payload: &Value) -> String {
 /// A page that says why there is no other.
 pub(crate) fn failed(error: &ApiError) -> Response {
     match error.code() {
-        "FORBIDDEN_ORIGIN" => {
+        ErrorCode::ForbiddenOrigin => {
             let more = "<p>Nothing was decided. Open the link by itself, and answer there.</p>";
             told(error.status(), "This page may not answer.", more)
         }
-        "AWAIT_NOT_FOUND" => told(error.status(), "There is nothing to decide here.", ""),
-        "TOO_LARGE" => told(error.status(), "The comment is too long.", ""),
+        ErrorCode::AwaitNotFound => told(error.status(), "There is nothing to decide here.", ""),
+        ErrorCode::TooLarge => told(error.status(), "The comment is too long.", ""),
         code => {
-            let more = format!("<p>{}</p>", escape(code));
+            let more = format!("<p>{}</p>", escape(code.as_str()));
             told(error.status(), "This cannot be decided now.", &more)
         }
     }

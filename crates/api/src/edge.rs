@@ -20,7 +20,7 @@ use axum::{
 };
 use futures::FutureExt;
 use riverrun_runtime::{SMALL, has_costly_schema};
-use riverrun_types::RunId;
+use riverrun_types::{ErrorCode, RunId};
 use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio_util::task::AbortOnDropHandle;
@@ -96,7 +96,7 @@ async fn answer(api: &Api, id: &HeaderValue, request: Request, next: Next) -> Re
         Ok(Err(panic)) => refusal(broken_down(id, &*panic)),
         Err(_) => {
             let message = format!("no answer within {} s", limit.as_secs());
-            refusal(ApiError::new("REQUEST_TIMEOUT", message))
+            refusal(ApiError::new(ErrorCode::RequestTimeout, message))
         }
     }
 }
@@ -136,7 +136,8 @@ async fn run(request: Request, next: Next) -> Response {
         Ok(response) => response,
         Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
-            Err(_) => ApiError::new("SHUTTING_DOWN", "the server is shutting down").into_response(),
+            Err(_) => ApiError::new(ErrorCode::ShuttingDown, "the server is shutting down")
+                .into_response(),
         },
     }
 }
@@ -171,7 +172,7 @@ fn broken_down(id: &HeaderValue, panic: &(dyn Any + Send)) -> ApiError {
     tracing::error!(panic, "a request made the server panic");
     let id = id.to_str().unwrap_or_default();
     ApiError::new(
-        "INTERNAL",
+        ErrorCode::Internal,
         "the server made a mistake; nothing else is affected",
     )
     .details(json!({ "requestId": id }))
@@ -198,11 +199,14 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
 
 pub(crate) async fn not_found(method: Method, uri: Uri) -> ApiError {
     let path: String = uri.path().chars().take(128).collect();
-    ApiError::new("NOT_FOUND", format!("there is no route {method} {path}"))
+    ApiError::new(
+        ErrorCode::NotFound,
+        format!("there is no route {method} {path}"),
+    )
 }
 
 pub(crate) async fn method_not_allowed(method: Method, uri: Uri) -> ApiError {
     let path: String = uri.path().chars().take(128).collect();
     let message = format!("{path} has no method {method}: the header Allow names those it has");
-    ApiError::new("METHOD_NOT_ALLOWED", message)
+    ApiError::new(ErrorCode::MethodNotAllowed, message)
 }

@@ -12,7 +12,7 @@ use axum::{
     response::Response,
 };
 use parking_lot::Mutex;
-use riverrun_types::EventType;
+use riverrun_types::{ErrorCode, EventType};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::time::{Instant, Interval, MissedTickBehavior};
@@ -49,7 +49,7 @@ const MAX_ID: usize = 128;
 #[utoipa::path(get, path = "/api/events/ws", tag = "events",
     responses(
         (status = 101, description = "The connection is now a WebSocket"),
-        (status = 426, description = "UPGRADE_REQUIRED", body = schemas::Failure)))]
+        (status = 426, description = ErrorCode::UpgradeRequired, body = schemas::Failure)))]
 pub(crate) async fn event_socket(State(api): State<Api>, upgrade: Upgrade) -> Response {
     let leading = api.clone();
     upgrade.lead(&api, MESSAGE_BYTES, move |mouth, ears| {
@@ -115,7 +115,7 @@ struct Asked {
 
 impl Asked {
     fn wanted(self) -> Result<Wanted, ApiError> {
-        let bad = |message: &str| Err(ApiError::new("BAD_REQUEST", message));
+        let bad = |message: &str| Err(ApiError::new(ErrorCode::BadRequest, message));
         let from = self.from;
         match (self.stream, self.kinds, self.types) {
             (Some(name), None, types) => {
@@ -175,11 +175,11 @@ impl Socket {
             let other: String = asked.r#type.chars().take(64).collect();
             let message =
                 format!("type: there is no {other:?}; there are subscribe, unsubscribe and ping");
-            return Err(refuse("BAD_REQUEST", message));
+            return Err(refuse(ErrorCode::BadRequest, message));
         }
         let id = id.clone().ok_or_else(|| {
             let message = format!("id must be a text of 1 to {MAX_ID} letters");
-            refuse("BAD_REQUEST", message)
+            refuse(ErrorCode::BadRequest, message)
         })?;
         match asked.r#type.as_str() {
             "subscribe" => self.subscribe(&id, asked).map_err(|error| Refused {
@@ -190,7 +190,7 @@ impl Socket {
                 let found = self.open.lock().remove(&id);
                 let Some(open) = found else {
                     let message = format!("there is no subscription {id:?}");
-                    return Err(refuse("SUBSCRIPTION_NOT_FOUND", message));
+                    return Err(refuse(ErrorCode::SubscriptionNotFound, message));
                 };
                 open.end.cancel();
                 // Nothing of it comes after the answer.
@@ -206,11 +206,11 @@ impl Socket {
         let mut open = self.open.lock();
         if open.contains_key(id) {
             let message = format!("id: a subscription {id:?} is open");
-            return Err(ApiError::new("DUPLICATE_SUBSCRIPTION", message));
+            return Err(ApiError::new(ErrorCode::DuplicateSubscription, message));
         }
         if open.len() >= MAX_SUBSCRIPTIONS {
             let message = format!("this socket has {MAX_SUBSCRIPTIONS} subscriptions");
-            return Err(ApiError::new("TOO_MANY_SUBSCRIPTIONS", message));
+            return Err(ApiError::new(ErrorCode::TooManySubscriptions, message));
         }
         let (end, ended) = (self.gone.child_token(), CancellationToken::new());
         let own = Open {

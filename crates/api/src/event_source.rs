@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use riverrun_runtime::{Begin, OnKind, Subject, Told};
 use riverrun_store::{Listener, Overheard};
-use riverrun_types::{Event, EventId, EventType, Namespace, StreamName};
+use riverrun_types::{ErrorCode, Event, EventId, EventType, Namespace, StreamName};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -221,7 +221,7 @@ impl Source {
 }
 
 fn said(cursor: String, event: &impl Serialize) -> Result<Said, ApiError> {
-    let event =
-        to_raw_value(event).map_err(|error| ApiError::new("INTERNAL", error.to_string()))?;
+    let event = to_raw_value(event)
+        .map_err(|error| ApiError::new(ErrorCode::Internal, error.to_string()))?;
     Ok(Said::Event { cursor, event })
 }

@@ -8,7 +8,7 @@ use riverrun_engine::TriggerState;
 use riverrun_runtime::{Shown, check_queue_name};
 use riverrun_store::{Direction, EventQuery, Place, RunRecord};
 use riverrun_types::{
-    Event, EventId, EventType, Json, Millis, Name, RunId, StreamName,
+    ErrorCode, Event, EventId, EventType, Json, Millis, Name, RunId, StreamName,
     time::{NEVER, iso},
 };
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
@@ -75,7 +75,7 @@ pub(crate) fn types<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<EventType>
 pub(crate) fn cursor(text: &str) -> Result<EventId, ApiError> {
     text.parse()
         .map_err(|error: riverrun_types::id::InvalidEventId| {
-            ApiError::new("BAD_CURSOR", error.to_string())
+            ApiError::new(ErrorCode::BadCursor, error.to_string())
         })
 }
 
@@ -162,16 +162,17 @@ pub(crate) async fn stream_of(api: &Api, kind: &str, id: &str) -> Result<StreamN
         return Ok(StreamName::job(&job_id(api, id).await?));
     }
     if kind == StreamName::QUEUE {
-        check_queue_name(id).map_err(|message| ApiError::new("BAD_ID", message))?;
+        check_queue_name(id).map_err(|message| ApiError::new(ErrorCode::BadId, message))?;
         return Ok(StreamName::new(kind, id));
     }
-    StreamName::checked(kind, id).map_err(|error| ApiError::new("BAD_ID", error.to_string()))
+    StreamName::checked(kind, id)
+        .map_err(|error| ApiError::new(ErrorCode::BadId, error.to_string()))
 }
 
 pub(crate) fn stream_named(api: &Api, name: &str) -> Result<StreamName, ApiError> {
     api.namespace()
         .parse(name)
-        .map_err(|error| ApiError::new("BAD_ID", error.to_string()))
+        .map_err(|error| ApiError::new(ErrorCode::BadId, error.to_string()))
 }
 
 /// Read a run's events
@@ -179,7 +180,7 @@ pub(crate) fn stream_named(api: &Api, name: &str) -> Result<StreamName, ApiError
     params(("id" = String, Path, description = "The run's id, or `latest`"), EventsQuery),
     responses(
         (status = 200, description = "A page of events", body = schemas::EventList),
-        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::RunNotFound, body = schemas::Failure)))]
 pub(crate) async fn run_events(
     State(api): State<Api>,
     RunPath(run): RunPath,
@@ -349,7 +350,7 @@ pub(crate) async fn get_stream(
             StreamName::QUEUE => format!("nothing of {name} is stored: follow it live, at /stream"),
             _ => format!("there is no stream {name}: it begins with its first event"),
         };
-        return Err(ApiError::new("STREAM_NOT_FOUND", message));
+        return Err(ApiError::new(ErrorCode::StreamNotFound, message));
     };
     let state = match &*stream.kind {
         "trigger" => Some(api.runtime().trigger_state(&stream).await?),
@@ -393,8 +394,8 @@ struct StreamView<'a> {
     responses(
         (status = 200, description = "The events that were stored before under this key", body = Appended),
         (status = 201, description = "Stored", body = Appended),
-        (status = 403, description = "RESERVED_TYPE", body = schemas::Failure),
-        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+        (status = 403, description = ErrorCode::ReservedType, body = schemas::Failure),
+        (status = 404, description = ErrorCode::RunNotFound, body = schemas::Failure)))]
 pub(crate) async fn append_events(
     State(api): State<Api>,
     Segments((kind, id)): Segments<(String, String)>,
@@ -447,7 +448,7 @@ impl Destination {
         match streams.iter().all(|other| *other == first) {
             true => Ok(first),
             false => Err(ApiError::new(
-                "UNPROCESSABLE",
+                ErrorCode::Unprocessable,
                 "stream: give one of stream and runId (or flow and subject), or several for the same run",
             )),
         }
@@ -465,8 +466,8 @@ impl Destination {
     responses(
         (status = 200, description = "The event that was stored before under this key", body = Appended),
         (status = 201, description = "Stored", body = Appended),
-        (status = 403, description = "RESERVED_TYPE", body = schemas::Failure),
-        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+        (status = 403, description = ErrorCode::ReservedType, body = schemas::Failure),
+        (status = 404, description = ErrorCode::RunNotFound, body = schemas::Failure)))]
 pub(crate) async fn emit_event(
     State(api): State<Api>,
     headers: HeaderMap,

@@ -6,7 +6,7 @@ use axum::extract::State;
 use futures::{StreamExt, TryStreamExt, stream};
 use riverrun_engine::{AwaitFor, HistoryEntry, Parked, RunState, Visit, Wait};
 use riverrun_runtime::{Error, Loaded};
-use riverrun_types::{RunId, RunStatus, time::NEVER};
+use riverrun_types::{ErrorCode, RunId, RunStatus, time::NEVER};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -45,8 +45,10 @@ pub(crate) async fn list_executions(
             match api.runtime().load(&id).await {
                 Ok(loaded) => execution(&api, &loaded).await.map(Some),
                 // Deleted since the page was read.
-                Err(error) if error.code() == "RUN_NOT_FOUND" => Ok(None),
-                Err(error) if error.code() == "STORE_CORRUPT" => damaged(&api, &id, &error).await,
+                Err(error) if error.code() == ErrorCode::RunNotFound => Ok(None),
+                Err(error) if error.code() == ErrorCode::StoreCorrupt => {
+                    damaged(&api, &id, &error).await
+                }
                 Err(error) => Err(ApiError::from(error)),
             }
         }
@@ -80,7 +82,7 @@ const HISTORY: usize = 1_000;
     params(("id" = String, Path, description = "The run's id, or `latest`"), ExecutionQuery),
     responses(
         (status = 200, description = "The execution", body = Execution),
-        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::RunNotFound, body = schemas::Failure)))]
 pub(crate) async fn get_execution(
     State(api): State<Api>,
     RunPath(run): RunPath,
@@ -98,7 +100,7 @@ pub(crate) async fn get_execution(
             completed_at: entry.completed_at,
             duration_ms: entry.duration_ms,
             error: entry.error.map(|error| ExecutionError {
-                code: error.code,
+                code: error.code.into(),
                 message: error.message,
                 step_id: Some(entry.step_id.to_string()),
                 details: error.details,
@@ -115,7 +117,7 @@ pub(crate) async fn get_execution(
     params(("id" = String, Path, description = "The run's id, or `latest`"), EventsQuery),
     responses(
         (status = 200, description = "A page of events", body = schemas::EventList),
-        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::RunNotFound, body = schemas::Failure)))]
 pub(crate) async fn execution_events(
     State(api): State<Api>,
     RunPath(run): RunPath,
@@ -131,7 +133,7 @@ pub(crate) async fn execution_events(
     params(("id" = String, Path, description = "The run's id, or `latest`")),
     responses(
         (status = 200, description = "Its jobs", body = schemas::JobList),
-        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::RunNotFound, body = schemas::Failure)))]
 pub(crate) async fn execution_jobs(State(api): State<Api>, RunPath(run): RunPath) -> Answer {
     jobs_of(&api, &run).await
 }
@@ -226,7 +228,7 @@ async fn damaged(api: &Api, run: &RunId, cause: &Error) -> Result<Option<Executi
         return Ok(None);
     };
     let error = ExecutionError {
-        code: cause.code().to_owned(),
+        code: cause.code().into(),
         message: cause.to_string(),
         step_id: None,
         details: None,
@@ -245,7 +247,7 @@ async fn damaged(api: &Api, run: &RunId, cause: &Error) -> Result<Option<Executi
 fn error(loaded: &Loaded) -> Option<ExecutionError> {
     let failure = loaded.state.error.as_ref()?;
     Some(ExecutionError {
-        code: failure.code.clone(),
+        code: failure.code.to_string(),
         message: failure.message.clone(),
         step_id: failure.step_id.as_ref().map(|step| step.to_string()),
         details: failure.details.clone(),

@@ -3,7 +3,7 @@
 use axum::{extract::State, http::StatusCode};
 use riverrun_engine::{FlowDiagram, errors};
 use riverrun_runtime::{FlowEntry, FlowSummary, Work, compute};
-use riverrun_types::{Json, time::iso};
+use riverrun_types::{ErrorCode, Json, time::iso};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::IntoParams;
@@ -94,7 +94,7 @@ pub(crate) struct VersionQuery {
     params(("id" = String, Path, description = "The flow's id, or `id@version`"), VersionQuery),
     responses(
         (status = 200, description = "The version", body = schemas::FlowDetail),
-        (status = 404, description = "FLOW_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::FlowNotFound, body = schemas::Failure)))]
 pub(crate) async fn get_flow(
     State(api): State<Api>,
     path: FlowPath,
@@ -108,7 +108,7 @@ pub(crate) async fn get_flow(
     params(("id" = String, Path, description = "The flow's id")),
     responses(
         (status = 200, description = "The versions, newest first", body = schemas::FlowList),
-        (status = 404, description = "FLOW_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::FlowNotFound, body = schemas::Failure)))]
 pub(crate) async fn flow_versions(State(api): State<Api>, path: FlowPath) -> Answer {
     let versions = api.runtime().versions(&path.id);
     if versions.is_empty() {
@@ -160,7 +160,7 @@ enum DiagramFormat {
     params(("id" = String, Path, description = "The flow's id, or `id@version`"), DiagramQuery),
     responses(
         (status = 200, description = "Nodes and edges", body = schemas::FlowDiagram),
-        (status = 404, description = "FLOW_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::FlowNotFound, body = schemas::Failure)))]
 pub(crate) async fn flow_diagram(
     State(api): State<Api>,
     path: FlowPath,

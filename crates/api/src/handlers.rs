@@ -3,6 +3,7 @@
 use axum::extract::State;
 use riverrun_engine::flow_schema;
 use riverrun_runtime::{Effects, Handler};
+use riverrun_types::ErrorCode;
 
 use crate::{
     app::Api,
@@ -27,14 +28,17 @@ pub(crate) async fn list_handlers(State(api): State<Api>) -> Answer {
     params(("kind" = String, Path, description = "The `type` of the step")),
     responses(
         (status = 200, description = "The handler", body = HandlerInfo),
-        (status = 404, description = "HANDLER_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::HandlerNotFound, body = schemas::Failure)))]
 pub(crate) async fn get_handler(
     State(api): State<Api>,
     Segments(kind): Segments<String>,
 ) -> Answer {
     let missing = || {
         let kind: String = kind.chars().take(64).collect();
-        ApiError::new("HANDLER_NOT_FOUND", format!("there is no handler {kind:?}"))
+        ApiError::new(
+            ErrorCode::HandlerNotFound,
+            format!("there is no handler {kind:?}"),
+        )
     };
     let handler = api.runtime().handlers().get(&kind).ok_or_else(missing)?;
     ok(&info(&**handler, true))

@@ -4,6 +4,7 @@ use axum::{
     extract::Request,
     http::{HeaderMap, HeaderName, Version, header},
 };
+use riverrun_types::ErrorCode;
 
 use crate::errors::ApiError;
 
@@ -37,7 +38,8 @@ pub(crate) fn check(request: &Request) -> Result<(), ApiError> {
 
 fn bad(name: &HeaderName, what: &str) -> ApiError {
     let message = format!("the header {name} {what}");
-    ApiError::new("BAD_HEADER", message).details(serde_json::json!({ "header": name.as_str() }))
+    ApiError::new(ErrorCode::BadHeader, message)
+        .details(serde_json::json!({ "header": name.as_str() }))
 }
 
 fn check_encoding(headers: &HeaderMap) -> Result<(), ApiError> {
@@ -50,5 +52,5 @@ fn check_encoding(headers: &HeaderMap) -> Result<(), ApiError> {
     }
     let given: String = given.chars().take(64).collect();
     let message = format!("content-encoding {given:?} is not understood: send the body as it is");
-    Err(ApiError::new("UNSUPPORTED_ENCODING", message))
+    Err(ApiError::new(ErrorCode::UnsupportedEncoding, message))
 }

@@ -1,5 +1,6 @@
 //! Whether the server is alive, ready, and which one it is.
 
+use riverrun_types::ErrorCode;
 use std::time::Duration;
 
 use axum::extract::State;
@@ -29,7 +30,7 @@ pub(crate) async fn healthz() -> Answer {
     responses(
         (status = 200, description = "Ready for work", body = Ready),
         (status = 503, description = "Not ready; the code is the reason", body = schemas::Failure),
-        (status = 507, description = "DISK_FULL", body = schemas::Failure)))]
+        (status = 507, description = ErrorCode::DiskFull, body = schemas::Failure)))]
 pub(crate) async fn readyz(State(api): State<Api>) -> Answer {
     if api.runtime().is_stopping() {
         return Err(riverrun_runtime::Error::ShuttingDown.into());
@@ -38,7 +39,7 @@ pub(crate) async fn readyz(State(api): State<Api>) -> Answer {
         Ok(checked) => checked?,
         Err(_) => {
             let message = format!("the store did not answer within {} s", CHECK.as_secs());
-            return Err(ApiError::new("STORE_UNAVAILABLE", message));
+            return Err(ApiError::new(ErrorCode::StoreUnavailable, message));
         }
     }
     let sandbox = &api.runtime().services().sandbox;
@@ -46,7 +47,7 @@ pub(crate) async fn readyz(State(api): State<Api>) -> Answer {
         Ok(checked) => checked.map_err(|error| ApiError::new(error.code(), error.to_string()))?,
         Err(_) => {
             let message = format!("no expression was evaluated within {} s", CHECK.as_secs());
-            return Err(ApiError::new("EXPR_UNAVAILABLE", message));
+            return Err(ApiError::new(ErrorCode::ExprUnavailable, message));
         }
     }
     let counts = sandbox.stats();

@@ -5,6 +5,7 @@ use axum::{
     http::{HeaderMap, StatusCode},
 };
 use riverrun_triggers::{HookRequest, Hooked, PREFIX};
+use riverrun_types::ErrorCode;
 use serde_json::json;
 
 use crate::{
@@ -31,9 +32,9 @@ pub(crate) const ROUTE: &str = "/hooks/{*path}";
         (status = 201, description = "Started", body = schemas::StartedRun),
         (status = 200, description = "An earlier request with the same key had started it; or, with `respond: result`, the run has ended (the answer is then the run)", body = schemas::StartedRun),
         (status = 202, description = "With `respond: result`: the run has not ended in time", body = schemas::StartedRun),
-        (status = 401, description = "SIGNATURE_INVALID", body = schemas::Failure),
+        (status = 401, description = ErrorCode::SignatureInvalid, body = schemas::Failure),
         (status = 404, description = "NOT_FOUND: no trigger has this path", body = schemas::Failure),
-        (status = 409, description = "TRIGGER_DISABLED", body = schemas::Failure),
+        (status = 409, description = ErrorCode::TriggerDisabled, body = schemas::Failure),
         (status = 422, description = "INPUT_INVALID: the body does not match the schema of the trigger, or the input that of the flow", body = schemas::Failure),
         (status = 500, description = "TRIGGER_BROKEN: the stored trigger cannot be used", body = schemas::Failure)))]
 pub(crate) async fn fire_hook(
@@ -80,7 +81,7 @@ async fn result(api: &Api, hooked: Hooked) -> Answer {
         None => format!("run {run} was {}", state.status),
     };
     let details = json!({"runId": run, "status": state.status, "error": state.error});
-    Err(ApiError::new("TRIGGER_RUN_FAILED", message).details(details))
+    Err(ApiError::new(ErrorCode::TriggerRunFailed, message).details(details))
 }
 
 /// Those that are text. One that is there several times is one, with commas.

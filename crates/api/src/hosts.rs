@@ -2,6 +2,7 @@
 //! machine is of the same origin as the server, as far as the browser can tell: only the name in
 //! `Host` gives it away.
 
+use riverrun_types::ErrorCode;
 use std::net::IpAddr;
 
 use axum::{extract::Request, http::header};
@@ -61,7 +62,7 @@ fn refusal(host: &str) -> ApiError {
     let message = format!(
         "this server does not answer under the name {host:?}: add it to allowed_hosts if it should"
     );
-    ApiError::new("FORBIDDEN_HOST", message)
+    ApiError::new(ErrorCode::ForbiddenHost, message)
 }
 
 fn allows(names: &[String], host: &str) -> bool {

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use riverrun_engine::{HistoryOutcome, VisitKey, Wait};
 use riverrun_runtime::Loaded;
 use riverrun_store::{JobState, RunRecord, Steer};
-use riverrun_types::{Millis, Name, RunId, RunStatus, VisitStatus, time::iso};
+use riverrun_types::{ErrorCode, Millis, Name, RunId, RunStatus, VisitStatus, time::iso};
 use serde::{Deserialize, Deserializer, de::Error as _};
 use utoipa::IntoParams;
 
@@ -93,7 +93,7 @@ enum Listed {
 
 impl JobListQuery {
     fn listed(&self) -> Result<Listed, ApiError> {
-        let refuse = |message: &str| Err(ApiError::new("UNPROCESSABLE", message));
+        let refuse = |message: &str| Err(ApiError::new(ErrorCode::Unprocessable, message));
         let texts = [&self.queue, &self.tag, &self.name, &self.key];
         let names_queues = !self.state.is_empty()
             || !self.tags.is_empty()
@@ -226,7 +226,7 @@ pub(crate) async fn list_jobs(State(api): State<Api>, Query(query): Query<JobLis
     params(("id" = String, Path, description = "The job's id, or `latest`")),
     responses(
         (status = 200, description = "The job", body = schemas::QueueJob),
-        (status = 404, description = "JOB_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::JobNotFound, body = schemas::Failure)))]
 pub(crate) async fn get_job(State(api): State<Api>, JobPath(id): JobPath) -> Answer {
     if let Some(found) = api.runtime().store().job(&id).await? {
         return ok(&ShownJob::from(&found));
@@ -249,8 +249,8 @@ async fn steered(api: &Api, id: &RunId, steer: Steer) -> Answer {
     params(("id" = String, Path, description = "The job's id, or `latest`")),
     responses(
         (status = 200, description = "The job", body = schemas::QueueJob),
-        (status = 404, description = "JOB_NOT_FOUND", body = schemas::Failure),
-        (status = 409, description = "JOB_STATE", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::JobNotFound, body = schemas::Failure),
+        (status = 409, description = ErrorCode::JobState, body = schemas::Failure)))]
 pub(crate) async fn retry_job(State(api): State<Api>, JobPath(id): JobPath) -> Answer {
     steered(&api, &id, Steer::Retry { at_ms: 0 }).await
 }
@@ -264,7 +264,7 @@ pub(crate) async fn retry_job(State(api): State<Api>, JobPath(id): JobPath) -> A
     request_body(content = Option<schemas::ReasonBody>),
     responses(
         (status = 200, description = "The job", body = schemas::QueueJob),
-        (status = 404, description = "JOB_NOT_FOUND", body = schemas::Failure),
+        (status = 404, description = ErrorCode::JobNotFound, body = schemas::Failure),
         (status = 409, description = "JOB_STATE, or JOB_OF_RUN: cancel the run", body = schemas::Failure)))]
 pub(crate) async fn cancel_job(
     State(api): State<Api>,
@@ -280,8 +280,8 @@ pub(crate) async fn cancel_job(
     params(("id" = String, Path, description = "The job's id, or `latest`")),
     responses(
         (status = 200, description = "The job", body = schemas::QueueJob),
-        (status = 404, description = "JOB_NOT_FOUND", body = schemas::Failure),
-        (status = 409, description = "JOB_STATE", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::JobNotFound, body = schemas::Failure),
+        (status = 409, description = ErrorCode::JobState, body = schemas::Failure)))]
 pub(crate) async fn promote_job(State(api): State<Api>, JobPath(id): JobPath) -> Answer {
     steered(&api, &id, Steer::Promote).await
 }
@@ -301,8 +301,8 @@ pub(crate) struct ChangeJobBody {
     request_body(content = ChangeJobBody),
     responses(
         (status = 200, description = "The job", body = schemas::QueueJob),
-        (status = 404, description = "JOB_NOT_FOUND", body = schemas::Failure),
-        (status = 409, description = "JOB_STATE", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::JobNotFound, body = schemas::Failure),
+        (status = 409, description = ErrorCode::JobState, body = schemas::Failure)))]
 pub(crate) async fn change_job(
     State(api): State<Api>,
     JobPath(id): JobPath,
@@ -320,7 +320,7 @@ pub(crate) async fn change_job(
     params(("id" = String, Path, description = "The job's id, or `latest`")),
     responses(
         (status = 204, description = "Removed"),
-        (status = 404, description = "JOB_NOT_FOUND", body = schemas::Failure),
+        (status = 404, description = ErrorCode::JobNotFound, body = schemas::Failure),
         (status = 409, description = "JOB_STATE, or JOB_OF_RUN: cancel the run", body = schemas::Failure)))]
 pub(crate) async fn remove_job(State(api): State<Api>, JobPath(id): JobPath) -> Answer {
     api.runtime().steer(&id, Steer::Remove).await?;
@@ -341,7 +341,7 @@ pub(crate) struct RemoveQuery {
 #[utoipa::path(delete, path = "/api/jobs", tag = "jobs", params(RemoveQuery),
     responses(
         (status = 204, description = "Removed"),
-        (status = 404, description = "JOB_NOT_FOUND", body = schemas::Failure),
+        (status = 404, description = ErrorCode::JobNotFound, body = schemas::Failure),
         (status = 409, description = "JOB_STATE, or JOB_OF_RUN: cancel the run", body = schemas::Failure)))]
 pub(crate) async fn remove_job_by_id(
     State(api): State<Api>,
@@ -357,7 +357,7 @@ pub(crate) async fn remove_job_by_id(
     params(("id" = String, Path, description = "The run's id, or `latest`")),
     responses(
         (status = 200, description = "Its jobs", body = JobList),
-        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::RunNotFound, body = schemas::Failure)))]
 pub(crate) async fn run_jobs(State(api): State<Api>, RunPath(run): RunPath) -> Answer {
     jobs_of(&api, &run).await
 }

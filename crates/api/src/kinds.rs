@@ -11,7 +11,7 @@ use axum::{
 use bytes::Bytes;
 use riverrun_runtime::{Begin, OnKind, Told};
 use riverrun_store::{EventQuery, Kinds, LogQuery, Logged};
-use riverrun_types::{Namespace, event::InStream};
+use riverrun_types::{ErrorCode, Namespace, event::InStream};
 use serde::{Deserialize, Deserializer, Serialize};
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 use utoipa::IntoParams;
@@ -65,7 +65,7 @@ pub(crate) fn begin(text: Option<&str>, default: Begin<u64>) -> Result<Begin<u64
             _ => {
                 let shown: String = text.chars().take(64).collect();
                 let message = format!("{shown:?} is no cursor of events of many streams");
-                Err(ApiError::new("BAD_CURSOR", message))
+                Err(ApiError::new(ErrorCode::BadCursor, message))
             }
         },
     }

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use axum::{extract::State, http::StatusCode};
 use riverrun_runtime::Redrive;
 use riverrun_store::{JobFilter, JobState, Wanted};
-use riverrun_types::{Millis, Name, time};
+use riverrun_types::{ErrorCode, Millis, Name, time};
 use serde::{Deserialize, Serialize};
 use utoipa::IntoParams;
 
@@ -106,7 +106,7 @@ impl LettersQuery {
     params(("name" = String, Path, description = "The queue's name"), LettersQuery),
     responses(
         (status = 200, description = "A page of jobs", body = schemas::QueueJobList),
-        (status = 404, description = "QUEUE_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::QueueNotFound, body = schemas::Failure)))]
 pub(crate) async fn dead_letters(
     State(api): State<Api>,
     Segments(name): Segments<String>,
@@ -144,8 +144,8 @@ struct Redriven {
     responses(
         (status = 200, description = "How many were queued", body = schemas::Redriven),
         (status = 202, description = "How many were queued already; the others follow", body = schemas::Redriven),
-        (status = 404, description = "QUEUE_NOT_FOUND", body = schemas::Failure),
-        (status = 409, description = "REDRIVE_ACTIVE", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::QueueNotFound, body = schemas::Failure),
+        (status = 409, description = ErrorCode::RedriveActive, body = schemas::Failure)))]
 pub(crate) async fn redrive(
     State(api): State<Api>,
     Segments(name): Segments<String>,
@@ -177,7 +177,7 @@ pub(crate) async fn redrive(
     request_body(content = Option<CleanBody>),
     responses(
         (status = 200, description = "How many were removed", body = schemas::Removed),
-        (status = 404, description = "QUEUE_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::QueueNotFound, body = schemas::Failure)))]
 pub(crate) async fn purge(
     State(api): State<Api>,
     Segments(name): Segments<String>,

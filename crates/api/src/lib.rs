@@ -2,7 +2,8 @@
 //!
 //! This crate turns requests into calls of [`riverrun_runtime::Runtime`] and answers into JSON. It
 //! decides nothing about runs. Every failure, from an unknown route to a full disk, leaves in one
-//! shape with a code from [`errors::TABLE`]; the OpenAPI document is generated from the handlers.
+//! shape with an [`ErrorCode`](riverrun_types::ErrorCode); the OpenAPI document is generated from the
+//! handlers.
 
 mod app;
 mod awaits;
@@ -15,7 +16,7 @@ mod docs_page;
 mod document;
 mod doors;
 mod edge;
-pub mod errors;
+mod errors;
 mod event_socket;
 mod event_source;
 mod events;

@@ -3,7 +3,7 @@
 use axum::{extract::State, http::StatusCode};
 use riverrun_runtime::{Drained, JobOptions, JobRequest, KeptOptions, QueueStats, QueueView};
 use riverrun_store::{Added, JobFilter, JobRecord, JobState, Wanted};
-use riverrun_types::{Json, Millis, Name, RunId, time::Iso};
+use riverrun_types::{ErrorCode, Json, Millis, Name, RunId, time::Iso};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use utoipa::IntoParams;
 
@@ -163,7 +163,7 @@ pub(crate) async fn list_queues(State(api): State<Api>) -> Answer {
     params(("name" = String, Path, description = "The queue's name")),
     responses(
         (status = 200, description = "The queue", body = schemas::Queue),
-        (status = 404, description = "QUEUE_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::QueueNotFound, body = schemas::Failure)))]
 pub(crate) async fn get_queue(State(api): State<Api>, Segments(name): Segments<String>) -> Answer {
     ok(&ShownQueue::from(&api.runtime().queue(&name).await?))
 }
@@ -198,12 +198,12 @@ impl AddBody {
         match jobs {
             _ if !is_given => {
                 let message = "there is no body: send {} for a job without data";
-                Err(ApiError::new("BAD_REQUEST", message))
+                Err(ApiError::new(ErrorCode::BadRequest, message))
             }
             Some(_) if name.is_some() || data.is_some() || options.is_some() => {
                 let message =
                     "jobs: give each of them its own name, data and options, and none beside them";
-                Err(ApiError::new("UNPROCESSABLE", message))
+                Err(ApiError::new(ErrorCode::Unprocessable, message))
             }
             Some(jobs) => Ok(jobs),
             None => Ok(vec![JobRequest {
@@ -338,7 +338,7 @@ pub(crate) fn states<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<JobState>
     params(("name" = String, Path, description = "The queue's name"), QueueJobsQuery),
     responses(
         (status = 200, description = "A page of jobs", body = schemas::QueueJobList),
-        (status = 404, description = "QUEUE_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::QueueNotFound, body = schemas::Failure)))]
 pub(crate) async fn queue_jobs(
     State(api): State<Api>,
     Segments(name): Segments<String>,
@@ -362,7 +362,7 @@ pub(crate) async fn list(api: &Api, filter: &JobFilter) -> Answer {
     params(("name" = String, Path, description = "The queue's name")),
     responses(
         (status = 200, description = "The queue", body = schemas::Queue),
-        (status = 404, description = "QUEUE_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::QueueNotFound, body = schemas::Failure)))]
 pub(crate) async fn pause_queue(
     State(api): State<Api>,
     Segments(name): Segments<String>,
@@ -376,7 +376,7 @@ pub(crate) async fn pause_queue(
     params(("name" = String, Path, description = "The queue's name")),
     responses(
         (status = 200, description = "The queue", body = schemas::Queue),
-        (status = 404, description = "QUEUE_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::QueueNotFound, body = schemas::Failure)))]
 pub(crate) async fn resume_queue(
     State(api): State<Api>,
     Segments(name): Segments<String>,
@@ -406,7 +406,7 @@ pub(crate) struct ClearBody {
     request_body(content = Option<ClearBody>),
     responses(
         (status = 200, description = "How many were removed, and how many still wait", body = schemas::Drained),
-        (status = 404, description = "QUEUE_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::QueueNotFound, body = schemas::Failure)))]
 pub(crate) async fn clear_queue(
     State(api): State<Api>,
     Segments(name): Segments<String>,
@@ -437,7 +437,7 @@ impl CleanBody {
             return Ok(());
         }
         let message = "status: must be completed, failed or cancelled; clear removes waiting jobs";
-        Err(ApiError::new("BAD_REQUEST", message))
+        Err(ApiError::new(ErrorCode::BadRequest, message))
     }
 }
 
@@ -458,7 +458,7 @@ impl Default for CleanBody {
     request_body(content = Option<CleanBody>),
     responses(
         (status = 200, description = "How many were removed", body = schemas::Removed),
-        (status = 404, description = "QUEUE_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::QueueNotFound, body = schemas::Failure)))]
 pub(crate) async fn clean_queue(
     State(api): State<Api>,
     Segments(name): Segments<String>,

@@ -5,6 +5,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
+use riverrun_types::ErrorCode;
 use serde::Serialize;
 
 use crate::errors::ApiError;
@@ -14,8 +15,12 @@ pub(crate) type Answer = Result<Response, ApiError>;
 /// A JSON answer.
 pub(crate) fn json<T: Serialize + ?Sized>(status: StatusCode, value: &T) -> Answer {
     let mut text = Vec::with_capacity(128);
-    serde_json::to_writer(&mut text, value)
-        .map_err(|error| ApiError::new("INTERNAL", format!("the answer is no JSON: {error}")))?;
+    serde_json::to_writer(&mut text, value).map_err(|error| {
+        ApiError::new(
+            ErrorCode::Internal,
+            format!("the answer is no JSON: {error}"),
+        )
+    })?;
     Ok(with_type(status, "application/json", text))
 }
 

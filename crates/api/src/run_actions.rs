@@ -2,7 +2,7 @@
 
 use axum::{extract::State, http::StatusCode, response::IntoResponse};
 use riverrun_runtime::Exported;
-use riverrun_types::RunId;
+use riverrun_types::{ErrorCode, RunId};
 
 use crate::{
     app::Api,
@@ -20,8 +20,8 @@ use crate::{
     request_body(content = Option<ReasonBody>),
     responses(
         (status = 200, description = "The run", body = schemas::Run),
-        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure),
-        (status = 409, description = "RUN_ENDED", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::RunNotFound, body = schemas::Failure),
+        (status = 409, description = ErrorCode::RunEnded, body = schemas::Failure)))]
 pub(crate) async fn cancel_run(
     State(api): State<Api>,
     RunPath(run): RunPath,
@@ -40,8 +40,8 @@ pub(crate) async fn cancel_run(
     request_body(content = Option<ReasonBody>),
     responses(
         (status = 200, description = "The run", body = schemas::Run),
-        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure),
-        (status = 409, description = "RUN_ENDED", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::RunNotFound, body = schemas::Failure),
+        (status = 409, description = ErrorCode::RunEnded, body = schemas::Failure)))]
 pub(crate) async fn cancel_flow_run(
     state: State<Api>,
     FlowRunPath(run): FlowRunPath,
@@ -58,8 +58,8 @@ pub(crate) async fn cancel_flow_run(
     request_body(content = Option<ReasonBody>),
     responses(
         (status = 200, description = "The run", body = schemas::Run),
-        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure),
-        (status = 409, description = "RUN_ENDED", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::RunNotFound, body = schemas::Failure),
+        (status = 409, description = ErrorCode::RunEnded, body = schemas::Failure)))]
 pub(crate) async fn pause_run(
     State(api): State<Api>,
     RunPath(run): RunPath,
@@ -75,7 +75,7 @@ pub(crate) async fn pause_run(
     request_body(content = Option<ReasonBody>),
     responses(
         (status = 200, description = "The run", body = schemas::Run),
-        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure),
+        (status = 404, description = ErrorCode::RunNotFound, body = schemas::Failure),
         (status = 409, description = "RUN_NOT_PAUSED or RUN_ENDED", body = schemas::Failure)))]
 pub(crate) async fn resume_run(
     State(api): State<Api>,
@@ -97,7 +97,7 @@ pub(crate) async fn resume_run(
         (status = 201, description = "The new run", body = schemas::StartedRun),
         (status = 200, description = "With `?wait=`: the new run, which has ended", body = schemas::Run),
         (status = 202, description = "With `?wait=`: the new run, which has not ended yet", body = schemas::Run),
-        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::RunNotFound, body = schemas::Failure)))]
 pub(crate) async fn rerun_run(
     State(api): State<Api>,
     RunPath(run): RunPath,
@@ -119,8 +119,8 @@ pub(crate) async fn rerun_run(
         (status = 201, description = "The new run", body = schemas::StartedRun),
         (status = 200, description = "With `?wait=`: the new run, which has ended", body = schemas::Run),
         (status = 202, description = "With `?wait=`: the new run, which has not ended yet", body = schemas::Run),
-        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure),
-        (status = 409, description = "FORK_AT_END", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::RunNotFound, body = schemas::Failure),
+        (status = 409, description = ErrorCode::ForkAtEnd, body = schemas::Failure)))]
 pub(crate) async fn fork_run(
     State(api): State<Api>,
     RunPath(run): RunPath,
@@ -141,7 +141,7 @@ pub(crate) async fn fork_run(
     request_body(content = Object, description = "`{run, events, awaits}`, as exported"),
     responses(
         (status = 201, description = "The run", body = schemas::StartedRun),
-        (status = 400, description = "BAD_EVENT", body = schemas::Failure),
+        (status = 400, description = ErrorCode::BadEvent, body = schemas::Failure),
         (status = 409, description = "RUN_EXISTS, DUPLICATE, AWAIT_EXISTS, RUN_TIED or SECRET_MISSING", body = schemas::Failure)))]
 pub(crate) async fn import_run(State(api): State<Api>, Payload(body): Payload) -> Answer {
     let exported: Exported = read_object(body.as_str().as_bytes())?;
@@ -155,8 +155,8 @@ pub(crate) async fn import_run(State(api): State<Api>, Payload(body): Payload) -
     params(("id" = String, Path, description = "The run's id, or `latest`")),
     responses(
         (status = 204, description = "Deleted"),
-        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure),
-        (status = 409, description = "RUN_NOT_ENDED", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::RunNotFound, body = schemas::Failure),
+        (status = 409, description = ErrorCode::RunNotEnded, body = schemas::Failure)))]
 pub(crate) async fn delete_run(State(api): State<Api>, RunPath(run): RunPath) -> Answer {
     api.runtime().delete(&run).await?;
     Ok(StatusCode::NO_CONTENT.into_response())

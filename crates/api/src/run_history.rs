@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use axum::extract::State;
 use riverrun_engine::{HistoryCursor, HistoryEntry, HistoryPage};
 use riverrun_store::{EventQuery, RunRecord};
-use riverrun_types::{RunId, StreamName};
+use riverrun_types::{ErrorCode, RunId, StreamName};
 use serde::Serialize;
 
 use crate::{
@@ -27,7 +27,7 @@ const EVENTS: usize = 1_000;
     params(("id" = String, Path, description = "The run's id, or `latest`"), PageQuery),
     responses(
         (status = 200, description = "A page of attempts", body = schemas::HistoryList),
-        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::RunNotFound, body = schemas::Failure)))]
 pub(crate) async fn run_history(
     State(api): State<Api>,
     RunPath(run): RunPath,

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use riverrun_runtime::{At, Shown};
 use riverrun_store::RunFilter;
-use riverrun_types::{Millis, Name, RunId, RunStatus, State as RunData, time::iso};
+use riverrun_types::{ErrorCode, Millis, Name, RunId, RunStatus, State as RunData, time::iso};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use utoipa::IntoParams;
 
@@ -86,7 +86,7 @@ impl RunListQuery {
                 .collect(),
             tenant: name(self.tenant),
             parent: parent
-                .map_err(|error| ApiError::new("BAD_QUERY", format!("parent: {error}")))?,
+                .map_err(|error| ApiError::new(ErrorCode::BadQuery, format!("parent: {error}")))?,
             id_prefix: self.prefix,
             since_ms: self.since,
             until_ms: self.until,
@@ -124,7 +124,7 @@ pub(crate) fn narrow(
     if parameter.as_ref().is_some_and(|other| *other != given) {
         let message = format!("{name}: the path says something else");
         let details = serde_json::json!({ "parameter": name });
-        return Err(ApiError::new("BAD_QUERY", message).details(details));
+        return Err(ApiError::new(ErrorCode::BadQuery, message).details(details));
     }
     *parameter = Some(given);
     Ok(())
@@ -150,7 +150,7 @@ pub(crate) async fn list_runs(State(api): State<Api>, Query(query): Query<RunLis
     params(("id" = String, Path, description = "The run's id, or `latest`")),
     responses(
         (status = 200, description = "The run with its state", body = schemas::Run),
-        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::RunNotFound, body = schemas::Failure)))]
 pub(crate) async fn get_run(State(api): State<Api>, RunPath(run): RunPath) -> Answer {
     ok(&api.runtime().run(&run).await?)
 }
@@ -163,7 +163,7 @@ pub(crate) async fn get_run(State(api): State<Api>, RunPath(run): RunPath) -> An
         ("run" = String, Path, description = "The run's id, or `latest`")),
     responses(
         (status = 200, description = "The run with its state", body = schemas::Run),
-        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::RunNotFound, body = schemas::Failure)))]
 pub(crate) async fn get_flow_run(state: State<Api>, FlowRunPath(run): FlowRunPath) -> Answer {
     get_run(state, RunPath(run)).await
 }
@@ -185,7 +185,7 @@ pub(crate) struct AtQuery {
     params(("id" = String, Path, description = "The run's id, or `latest`"), AtQuery),
     responses(
         (status = 200, description = "The state", body = schemas::StateAt),
-        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::RunNotFound, body = schemas::Failure)))]
 pub(crate) async fn run_state(
     State(api): State<Api>,
     RunPath(run): RunPath,
@@ -235,7 +235,7 @@ pub(crate) struct AwaitsQuery {
     params(("id" = String, Path, description = "The run's id, or `latest`"), AwaitsQuery),
     responses(
         (status = 200, description = "Open awaits, fired awaits that the run has not processed yet, and closed callbacks", body = schemas::RunAwaits),
-        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::RunNotFound, body = schemas::Failure)))]
 pub(crate) async fn run_awaits(
     State(api): State<Api>,
     RunPath(run): RunPath,
@@ -255,7 +255,7 @@ pub(crate) async fn run_awaits(
     params(("id" = String, Path, description = "The run's or the job's id, or `latest`")),
     responses(
         (status = 200, description = "The reasons", body = schemas::Why),
-        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::RunNotFound, body = schemas::Failure)))]
 pub(crate) async fn run_why(State(api): State<Api>, RunPath(run): RunPath) -> Answer {
     ok(&api.runtime().why(&run).await?)
 }

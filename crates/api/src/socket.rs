@@ -1,5 +1,6 @@
 //! What the WebSockets of the API have in common: how they begin, stay alive and end.
 
+use riverrun_types::ErrorCode;
 use std::{future::Future, sync::Arc, time::Duration};
 
 use axum::{
@@ -57,13 +58,13 @@ impl FromRequestParts<Api> for Upgrade {
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
         if api.is_closing() {
             let message = "the server is shutting down";
-            return Err(ApiError::new("SHUTTING_DOWN", message));
+            return Err(ApiError::new(ErrorCode::ShuttingDown, message));
         }
         match WebSocketUpgrade::from_request_parts(parts, api).await {
             Ok(upgrade) => Ok(Self(upgrade)),
             Err(rejection) => {
                 let message = format!("this is a WebSocket: {}", rejection.body_text());
-                Err(ApiError::new("UPGRADE_REQUIRED", message))
+                Err(ApiError::new(ErrorCode::UpgradeRequired, message))
             }
         }
     }

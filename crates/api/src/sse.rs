@@ -17,7 +17,7 @@ use axum::{
 use bytes::Bytes;
 use riverrun_runtime::{Tail, Tailed};
 use riverrun_store::{Batch, Direction, EventQuery, Listener, Overheard, Place};
-use riverrun_types::{Event, EventId, EventType, Json, RunId, StreamName, time::NEVER};
+use riverrun_types::{ErrorCode, Event, EventId, EventType, Json, RunId, StreamName, time::NEVER};
 use serde::{Deserialize, Deserializer, de::Error as _};
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 use utoipa::IntoParams;
@@ -71,7 +71,7 @@ fn until_end<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
     params(("id" = String, Path, description = "The run's id, or `latest`"), TailQuery),
     responses(
         (status = 200, description = "The events as they happen", body = schemas::Event, content_type = "text/event-stream"),
-        (status = 404, description = "RUN_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::RunNotFound, body = schemas::Failure)))]
 pub(crate) async fn follow_run(
     State(api): State<Api>,
     RunPath(run): RunPath,

@@ -7,7 +7,7 @@ use axum::{
     http::{HeaderMap, StatusCode},
 };
 use riverrun_runtime::{StartRequest, Started};
-use riverrun_types::{Json, RunId};
+use riverrun_types::{ErrorCode, Json, RunId};
 use serde::{Deserialize, Deserializer, de::Error as _};
 use utoipa::IntoParams;
 
@@ -42,8 +42,8 @@ pub(crate) struct WaitQuery {
         (status = 201, description = "Started", body = StartedRun),
         (status = 200, description = "An earlier request with the same key had started it; or, with `?wait=`, the run has ended (the answer is then the run)", body = StartedRun),
         (status = 202, description = "With `?wait=`: the run, which has not ended yet", body = schemas::Run),
-        (status = 404, description = "FLOW_NOT_FOUND", body = schemas::Failure),
-        (status = 409, description = "RUN_EXISTS", body = schemas::Failure),
+        (status = 404, description = ErrorCode::FlowNotFound, body = schemas::Failure),
+        (status = 409, description = ErrorCode::RunExists, body = schemas::Failure),
         (status = 422, description = "INPUT_INVALID: details.issues lists every issue", body = schemas::Failure)))]
 pub(crate) async fn start_run(
     State(api): State<Api>,
@@ -67,7 +67,7 @@ impl WaitQuery {
             true => {
                 let message = format!("wait: at most {} ms (limits.max_wait)", max.as_millis());
                 let details = serde_json::json!({"parameter": "wait"});
-                Err(ApiError::new("BAD_QUERY", message).details(details))
+                Err(ApiError::new(ErrorCode::BadQuery, message).details(details))
             }
         }
     }
@@ -154,13 +154,13 @@ pub(crate) fn idempotency_key(
     };
     let given = given.to_str().map_err(|_| {
         ApiError::new(
-            "BAD_REQUEST",
+            ErrorCode::BadRequest,
             "the header Idempotency-Key is not plain text",
         )
     })?;
     match in_body {
         Some(key) if key != given => Err(ApiError::new(
-            "UNPROCESSABLE",
+            ErrorCode::Unprocessable,
             "idempotencyKey: the body and the header Idempotency-Key differ",
         )),
         _ => Ok(Some(given.to_owned())),

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use riverrun_store::{InStory, StoryQuery};
-use riverrun_types::{Name, event::InStream, label};
+use riverrun_types::{ErrorCode, Name, event::InStream, label};
 
 use crate::{
     app::Api,
@@ -22,7 +22,7 @@ use crate::{
     params(("correlationId" = String, Path, description = "A correlation id: a run's, a job's or any other"), PageQuery),
     responses(
         (status = 200, description = "A page of events", body = schemas::EventList),
-        (status = 404, description = "STORY_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::StoryNotFound, body = schemas::Failure)))]
 pub(crate) async fn get_story(
     State(api): State<Api>,
     Segments(id): Segments<String>,
@@ -30,7 +30,7 @@ pub(crate) async fn get_story(
 ) -> Answer {
     if !label::is_valid(&id) {
         let message = format!("correlationId: not {}", label::RULE);
-        return Err(ApiError::new("BAD_ID", message));
+        return Err(ApiError::new(ErrorCode::BadId, message));
     }
     let is_first = query.cursor.is_none();
     let wanted = StoryQuery {
@@ -41,7 +41,7 @@ pub(crate) async fn get_story(
     let page = api.runtime().store().story(&wanted).await?;
     if page.items.is_empty() && is_first {
         let message = format!("nothing has the correlation id {id:?}");
-        return Err(ApiError::new("STORY_NOT_FOUND", message));
+        return Err(ApiError::new(ErrorCode::StoryNotFound, message));
     }
     ok(&Items {
         items: page.items.iter().map(|item| shown(&api, item)).collect(),

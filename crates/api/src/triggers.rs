@@ -3,7 +3,7 @@
 use axum::{Extension, extract::State, http::StatusCode};
 use riverrun_runtime::Started;
 use riverrun_triggers::{Backfill, Backfilled, Kind, Made, ManualFire, Put};
-use riverrun_types::{Millis, RunId, time::Iso};
+use riverrun_types::{ErrorCode, Millis, RunId, time::Iso};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::IntoParams;
@@ -81,7 +81,7 @@ pub(crate) async fn list_schedules(
         (schemas::NewTrigger = "application/json"), (schemas::NewTrigger = "application/yaml"))),
     responses(
         (status = 201, description = "Created", body = schemas::Trigger),
-        (status = 404, description = "FLOW_NOT_FOUND", body = schemas::Failure),
+        (status = 404, description = ErrorCode::FlowNotFound, body = schemas::Failure),
         (status = 409, description = "TRIGGER_EXISTS or TRIGGER_ROUTE_TAKEN", body = schemas::Failure),
         (status = 422, description = "TRIGGER_INVALID, CRON_INVALID or TIME_ZONE_UNKNOWN", body = schemas::Failure)))]
 pub(crate) async fn create_trigger(
@@ -97,7 +97,7 @@ pub(crate) async fn create_trigger(
     params(("id" = String, Path, description = "The trigger's id")),
     responses(
         (status = 200, description = "The trigger, its next due times and its counts", body = schemas::Trigger),
-        (status = 404, description = "TRIGGER_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::TriggerNotFound, body = schemas::Failure)))]
 pub(crate) async fn get_trigger(State(api): State<Api>, Segments(id): Segments<String>) -> Answer {
     ok(&api.triggers().show(&id).await?)
 }
@@ -112,7 +112,7 @@ pub(crate) async fn get_trigger(State(api): State<Api>, Segments(id): Segments<S
     request_body(content((schemas::ChangedTrigger = "application/json"), (schemas::ChangedTrigger = "application/yaml"))),
     responses(
         (status = 200, description = "The changed trigger", body = schemas::Trigger),
-        (status = 404, description = "TRIGGER_NOT_FOUND", body = schemas::Failure),
+        (status = 404, description = ErrorCode::TriggerNotFound, body = schemas::Failure),
         (status = 409, description = "TRIGGER_MOVED or TRIGGER_ROUTE_TAKEN", body = schemas::Failure)))]
 pub(crate) async fn change_trigger(
     State(api): State<Api>,
@@ -129,7 +129,7 @@ pub(crate) async fn change_trigger(
     params(("id" = String, Path, description = "The trigger's id")),
     responses(
         (status = 200, description = "Removed", body = schemas::RemovedTrigger),
-        (status = 404, description = "TRIGGER_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::TriggerNotFound, body = schemas::Failure)))]
 pub(crate) async fn remove_trigger(
     State(api): State<Api>,
     Segments(id): Segments<String>,
@@ -145,7 +145,7 @@ pub(crate) async fn remove_trigger(
     params(("id" = String, Path, description = "The trigger's id")),
     responses(
         (status = 200, description = "The changed trigger", body = schemas::Trigger),
-        (status = 404, description = "TRIGGER_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::TriggerNotFound, body = schemas::Failure)))]
 pub(crate) async fn enable_trigger(
     State(api): State<Api>,
     Segments(id): Segments<String>,
@@ -160,7 +160,7 @@ pub(crate) async fn enable_trigger(
     params(("id" = String, Path, description = "The trigger's id")),
     responses(
         (status = 200, description = "The changed trigger", body = schemas::Trigger),
-        (status = 404, description = "TRIGGER_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::TriggerNotFound, body = schemas::Failure)))]
 pub(crate) async fn disable_trigger(
     State(api): State<Api>,
     Segments(id): Segments<String>,
@@ -178,9 +178,9 @@ pub(crate) async fn disable_trigger(
         (status = 201, description = "Started", body = schemas::StartedRun),
         (status = 200, description = "An earlier request with the same key had started it; or, with `?wait=`, the run has ended (the answer is then the run)", body = schemas::StartedRun),
         (status = 202, description = "With `?wait=`: the run, which has not ended yet", body = schemas::Run),
-        (status = 404, description = "TRIGGER_NOT_FOUND", body = schemas::Failure),
-        (status = 409, description = "TRIGGER_DISABLED", body = schemas::Failure),
-        (status = 500, description = "TRIGGER_BROKEN", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::TriggerNotFound, body = schemas::Failure),
+        (status = 409, description = ErrorCode::TriggerDisabled, body = schemas::Failure),
+        (status = 500, description = ErrorCode::TriggerBroken, body = schemas::Failure)))]
 pub(crate) async fn fire_trigger(
     State(api): State<Api>,
     Segments(id): Segments<String>,
@@ -216,7 +216,7 @@ pub(crate) async fn fire(
     params(("id" = String, Path, description = "The trigger's id"), PageQuery),
     responses(
         (status = 200, description = "A page of events", body = schemas::EventList),
-        (status = 404, description = "TRIGGER_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::TriggerNotFound, body = schemas::Failure)))]
 pub(crate) async fn trigger_history(
     State(api): State<Api>,
     Segments(id): Segments<String>,
@@ -235,7 +235,7 @@ pub(crate) async fn trigger_history(
     params(("id" = String, Path, description = "The trigger's id")),
     responses(
         (status = 200, description = "Counts over all its versions, and the next due time", body = schemas::TriggerStats),
-        (status = 404, description = "TRIGGER_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::TriggerNotFound, body = schemas::Failure)))]
 pub(crate) async fn trigger_stats(
     State(api): State<Api>,
     Segments(id): Segments<String>,
@@ -270,7 +270,7 @@ struct ShownDue {
 
 #[derive(Clone, Serialize)]
 struct ShownCause {
-    code: &'static str,
+    code: ErrorCode,
     message: String,
 }
 
@@ -301,7 +301,7 @@ impl From<Backfilled> for ShownDue {
     request_body(content = BackfillBody),
     responses(
         (status = 200, description = "The due times and their runs", body = schemas::Backfilled),
-        (status = 404, description = "TRIGGER_NOT_FOUND", body = schemas::Failure),
+        (status = 404, description = ErrorCode::TriggerNotFound, body = schemas::Failure),
         (status = 409, description = "TRIGGER_NO_SCHEDULE, TRIGGER_DISABLED or DUE_TIME_FORGOTTEN", body = schemas::Failure)))]
 pub(crate) async fn backfill_schedule(
     State(api): State<Api>,
@@ -311,7 +311,9 @@ pub(crate) async fn backfill_schedule(
     let limit = body.limit.unwrap_or(100);
     if !(1..=Backfill::MAX_TIMES).contains(&limit) {
         let message = format!("limit: {limit} is not from 1 to {}", Backfill::MAX_TIMES);
-        return Err(ApiError::new("BAD_REQUEST", message).details(json!({ "field": "limit" })));
+        return Err(
+            ApiError::new(ErrorCode::BadRequest, message).details(json!({ "field": "limit" }))
+        );
     }
     let wanted = Backfill {
         from_ms: moment("from", body.from)?,
@@ -336,6 +338,6 @@ fn moment(field: &str, given: Option<Millis>) -> Result<Millis, ApiError> {
         let message = format!(
             "{field}: is missing; give ISO 8601 (2026-01-31T12:00:00Z) or milliseconds since 1970"
         );
-        ApiError::new("BAD_REQUEST", message).details(json!({ "field": field }))
+        ApiError::new(ErrorCode::BadRequest, message).details(json!({ "field": field }))
     })
 }

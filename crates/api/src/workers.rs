@@ -14,7 +14,7 @@ use bytes::Bytes;
 use futures::{FutureExt, SinkExt, StreamExt, channel::mpsc, future::FusedFuture};
 use riverrun_protocol::{Fault, WorkError};
 use riverrun_providers::remote::{WorkerState, WorkerStatus};
-use riverrun_types::time::Iso;
+use riverrun_types::{ErrorCode, time::Iso};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -40,7 +40,7 @@ const MAX_GRACE: Duration = Duration::from_secs(86_400);
 #[utoipa::path(get, path = "/api/workers/ws", tag = "workers",
     responses(
         (status = 101, description = "The connection is now a WebSocket"),
-        (status = 426, description = "UPGRADE_REQUIRED", body = schemas::Failure)))]
+        (status = 426, description = ErrorCode::UpgradeRequired, body = schemas::Failure)))]
 pub(crate) async fn worker_socket(State(api): State<Api>, upgrade: Upgrade) -> Response {
     let workers = api.options().workers.clone();
     let message_bytes = workers.limits().message_bytes;
@@ -63,7 +63,7 @@ async fn attend(api: Api, mut mouth: Mouth, mut ears: Ears) {
                     Came::Bad(frame) => {
                         let message = format!("the worker broke the protocol: {}", frame.reason);
                         let _ = bad.set(frame);
-                        Err(WorkError::new("PROTOCOL_ERROR", message))
+                        Err(WorkError::new(ErrorCode::ProtocolError, message))
                     }
                 };
                 let is_over = came.is_err();
@@ -108,9 +108,9 @@ async fn attend(api: Api, mut mouth: Mouth, mut ears: Ears) {
 }
 
 fn code_of(error: &WorkError) -> u16 {
-    match error.code.as_str() {
-        "PROTOCOL_ERROR" => close::PROTOCOL,
-        "SHUTTING_DOWN" => close::RESTART,
+    match error.code.known() {
+        Some(ErrorCode::ProtocolError) => close::PROTOCOL,
+        Some(ErrorCode::ShuttingDown) => close::RESTART,
         _ => close::REFUSED,
     }
 }
@@ -192,7 +192,7 @@ pub(crate) struct DrainWorkerBody {
     request_body(content = Option<DrainWorkerBody>),
     responses(
         (status = 202, description = "The worker", body = schemas::ShownWorker),
-        (status = 404, description = "WORKER_NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::WorkerNotFound, body = schemas::Failure)))]
 pub(crate) async fn drain_worker(
     State(api): State<Api>,
     Segments(id): Segments<String>,
@@ -201,13 +201,16 @@ pub(crate) async fn drain_worker(
     let workers = &api.options().workers;
     let missing = || {
         let id: String = id.chars().take(64).collect();
-        ApiError::new("WORKER_NOT_FOUND", format!("there is no worker {id:?}"))
+        ApiError::new(
+            ErrorCode::WorkerNotFound,
+            format!("there is no worker {id:?}"),
+        )
     };
     let number: u64 = id.parse().map_err(|_| missing())?;
     let grace = body.grace_ms.map_or(GRACE, Duration::from_millis);
     if grace > MAX_GRACE {
         let message = format!("graceMs: may be {} at most", MAX_GRACE.as_millis());
-        return Err(ApiError::new("BAD_REQUEST", message));
+        return Err(ApiError::new(ErrorCode::BadRequest, message));
     }
     let drained = workers.drain(number, grace).ok_or_else(missing)?;
     let shown = workers

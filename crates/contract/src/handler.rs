@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use riverrun_engine::{Failure, Outcome, SchemaIssue, Template, View};
 use riverrun_expr::Sandbox;
-use riverrun_types::{Draft, EventType, Json, Limits, Millis, Name, RunId};
+use riverrun_types::{Draft, ErrorCode, EventType, Json, Limits, Millis, Name, RunId};
 use serde_json::{Value, json};
 
 /// A kind of step.
@@ -252,7 +252,7 @@ where
             Ok(input) => input,
             Err(error) => {
                 let message = format!("the input does not fit the function: {error}");
-                let failure = Failure::new(riverrun_engine::code::INPUT_ERROR, message);
+                let failure = Failure::new(ErrorCode::InputError, message);
                 return Outcome::Failure(failure.permanent());
             }
         };
@@ -261,7 +261,7 @@ where
                 Ok(output) => Outcome::success(output),
                 Err(error) => {
                     let message = format!("the function's output is not JSON: {error}");
-                    Outcome::Failure(Failure::new("HANDLER_ERROR", message).permanent())
+                    Outcome::Failure(Failure::new(ErrorCode::HandlerError, message).permanent())
                 }
             },
             Err(failure) => Outcome::Failure(failure),

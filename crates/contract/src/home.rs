@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use riverrun_protocol::{Fault, LoadedProcess, MadeFlow, NotLoaded};
+use riverrun_types::ErrorCode;
 
 use crate::Process;
 
@@ -20,7 +21,7 @@ impl MadeFlows {
         self.flows.retain(|known| known.id != flow.id);
         self.flows.push(flow.clone());
         let is_its = |fault: &Fault| fault.flow.as_ref() == Some(&flow.id);
-        let is_over = |fault: &Fault| is_its(fault) && fault.code == "FLOW_INCOMPLETE";
+        let is_over = |fault: &Fault| is_its(fault) && fault.code == ErrorCode::FlowIncomplete;
         self.faults.retain(|fault| !is_over(fault));
     }
 }
@@ -50,7 +51,7 @@ mod tests {
     #[test]
     fn a_flow_that_is_whole_now_ends_its_own_fault_alone() {
         let fault = |code: &str, flow: &str| Fault {
-            code: code.to_owned(),
+            code: code.into(),
             message: "it has to do with \"shop\"".to_owned(),
             flow: Some(flow.to_owned()),
         };

@@ -51,25 +51,3 @@ pub use validate::{
     Bounds, Catalog, Issue, MAX_FLOW_STEPS, MAX_ISSUES, Severity, errors, flow_schema, is_function,
     too_many_steps, validate, validate_within,
 };
-
-/// Error codes that the engine itself gives to failures.
-pub mod code {
-    pub const INPUT_ERROR: &str = "INPUT_ERROR";
-    pub const STEP_NOT_FOUND: &str = "STEP_NOT_FOUND";
-    pub const INVALID_TRANSITION: &str = "INVALID_TRANSITION";
-    pub const MAX_STEPS: &str = "MAX_STEPS";
-    pub const MAX_AWAITS: &str = "MAX_AWAITS";
-    pub const CANCELLED: &str = "CANCELLED";
-    pub const TIMEOUT: &str = "TIMEOUT";
-    pub const BRANCH_FAILED: &str = "BRANCH_FAILED";
-    pub const CHILD_FAILED: &str = "CHILD_FAILED";
-    pub const VALUE_TOO_LARGE: &str = "VALUE_TOO_LARGE";
-    pub const TOO_DEEP: &str = "TOO_DEEP";
-    pub const STATE_TOO_LARGE: &str = "STATE_TOO_LARGE";
-    pub const STATE_INVALID: &str = "STATE_INVALID";
-    pub const FORK_LIMIT: &str = "FORK_LIMIT";
-    pub const WORKER_LOST: &str = "WORKER_LOST";
-    pub const QUARANTINED: &str = "QUARANTINED";
-    pub const SUBFLOW_DEPTH: &str = "SUBFLOW_DEPTH";
-    pub const AWAIT_TIMEOUT: &str = "AWAIT_TIMEOUT";
-}

@@ -1,6 +1,6 @@
 //! What a handler says when an attempt ends.
 
-use riverrun_types::{Json, Millis, Name, RunId};
+use riverrun_types::{Code, Json, Millis, Name, RunId};
 use serde::{Deserialize, Serialize};
 
 use crate::{Awaiting, Parked};
@@ -49,7 +49,7 @@ impl Outcome {
         }
     }
 
-    pub fn failure(code: impl Into<String>, message: impl Into<String>) -> Self {
+    pub fn failure(code: impl Into<Code>, message: impl Into<String>) -> Self {
         Self::Failure(Failure::new(code, message))
     }
 
@@ -68,7 +68,7 @@ impl Outcome {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
 pub struct Failure {
-    pub code: String,
+    pub code: Code,
     pub message: String,
     /// Of what a handler threw. Few failures have it, so it stands apart.
     pub thrown: Option<Box<Thrown>>,
@@ -90,7 +90,7 @@ pub struct Thrown {
 }
 
 impl Failure {
-    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+    pub fn new(code: impl Into<Code>, message: impl Into<String>) -> Self {
         Self {
             code: code.into(),
             message: message.into(),
@@ -136,7 +136,7 @@ impl Failure {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Written {
-    code: String,
+    code: Code,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     name: Option<Box<str>>,
     message: String,

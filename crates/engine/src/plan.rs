@@ -7,12 +7,12 @@ use std::{
 
 use indexmap::IndexSet;
 use riverrun_types::{
-    Await, AwaitType, Compensation, EventType, Flow, Join, Json, Limits, Millis, Name, OnFailure,
-    Path, Retry, Selector, Step, Subscription, VisitStatus, time::MAX_WAIT_MS,
+    Await, AwaitType, Compensation, ErrorCode, EventType, Flow, Join, Json, Limits, Millis, Name,
+    OnFailure, Path, Retry, Selector, Step, Subscription, VisitStatus, time::MAX_WAIT_MS,
 };
 use serde_json::Value;
 
-use crate::{Failure, RunState, Schema, Select, TemplateError, Visit, VisitKey, Wait, code};
+use crate::{Failure, RunState, Schema, Select, TemplateError, Visit, VisitKey, Wait};
 
 /// A flow ready to run. Made once per `id@version`.
 #[derive(Debug)]
@@ -95,7 +95,7 @@ impl PlanStep {
         }
         let limit = Json::MAX_DEPTH;
         let message = format!("the step's input would nest deeper than {limit} levels");
-        Err(Failure::new(code::INPUT_ERROR, message).permanent())
+        Err(Failure::new(ErrorCode::InputError, message).permanent())
     }
 }
 

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use indexmap::IndexMap;
 use riverrun_types::{
-    Json, Path,
+    ErrorCode, Json, Path,
     json::{push_plain, push_text},
 };
 use serde::{
@@ -13,7 +13,7 @@ use serde::{
 };
 use serde_json::{Value, value::RawValue};
 
-use crate::{Failure, Finder, View, code};
+use crate::{Failure, Finder, View};
 
 /// A template, parsed once. `$${` stands for a literal `${`.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,7 +52,7 @@ pub struct TemplateTooLarge {
 
 impl From<TemplateTooLarge> for Failure {
     fn from(error: TemplateTooLarge) -> Self {
-        Failure::new(code::VALUE_TOO_LARGE, error.to_string()).permanent()
+        Failure::new(ErrorCode::ValueTooLarge, error.to_string()).permanent()
     }
 }
 

@@ -1,6 +1,8 @@
 //! What can go wrong with an expression. `Closed` and `Unavailable` say nothing about the expression
 //! itself; all the others will come again if the same expression meets the same arguments.
 
+use riverrun_types::ErrorCode;
+
 /// Why an expression could not be compiled or evaluated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
@@ -44,18 +46,18 @@ pub enum Error {
 
 impl Error {
     /// The stable code shown by every edge.
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> ErrorCode {
         match self {
-            Error::Syntax { .. } => "EXPR_SYNTAX",
-            Error::Thrown { .. } => "EXPR_THROWN",
-            Error::Timeout { .. } => "EXPR_TIMEOUT",
-            Error::Memory { .. } => "EXPR_MEMORY",
-            Error::TooLarge { .. } => "EXPR_TOO_LARGE",
-            Error::NotJson { .. } => "EXPR_NOT_JSON",
-            Error::Async => "EXPR_ASYNC",
-            Error::Crashed => "EXPR_CRASHED",
-            Error::Closed => "EXPR_CLOSED",
-            Error::Unavailable { .. } => "EXPR_UNAVAILABLE",
+            Error::Syntax { .. } => ErrorCode::ExprSyntax,
+            Error::Thrown { .. } => ErrorCode::ExprThrown,
+            Error::Timeout { .. } => ErrorCode::ExprTimeout,
+            Error::Memory { .. } => ErrorCode::ExprMemory,
+            Error::TooLarge { .. } => ErrorCode::ExprTooLarge,
+            Error::NotJson { .. } => ErrorCode::ExprNotJson,
+            Error::Async => ErrorCode::ExprAsync,
+            Error::Crashed => ErrorCode::ExprCrashed,
+            Error::Closed => ErrorCode::ExprClosed,
+            Error::Unavailable { .. } => ErrorCode::ExprUnavailable,
         }
     }
 

@@ -7,12 +7,11 @@ use indexmap::IndexMap;
 use regex::{Regex, RegexBuilder};
 use riverrun_contract::{Action, Call, Effects, Handler};
 use riverrun_engine::{Failure, Finder, Outcome, SchemaIssue};
-use riverrun_types::{Json, Name, Path};
+use riverrun_types::{ErrorCode, Json, Name, Path};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json, value::RawValue};
 
 use crate::{
-    code,
     config::{self, Issues, target},
     operator::{Operator, holds},
     scope,
@@ -350,7 +349,7 @@ impl Action for BranchAction {
                 Ok(true) => return goto(&condition.goto),
                 Ok(false) => {}
                 Err(error) => {
-                    let mut failure = script::failure(code::BRANCH_ERROR, &error);
+                    let mut failure = script::failure(ErrorCode::BranchError, &error);
                     failure.message = format!("conditions.{index}.when: {}", failure.message);
                     return Outcome::Failure(failure);
                 }
@@ -360,7 +359,7 @@ impl Action for BranchAction {
             Some(step) => goto(step),
             None => {
                 let message = "no condition holds and there is no default";
-                Outcome::Failure(Failure::new(code::NO_MATCH, message).permanent())
+                Outcome::Failure(Failure::new(ErrorCode::NoMatch, message).permanent())
             }
         }
     }

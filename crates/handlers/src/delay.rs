@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use riverrun_contract::{Action, Call, Effects, Handler};
-use riverrun_engine::{Failure, Outcome, SchemaIssue, Template, View, code};
+use riverrun_engine::{Failure, Outcome, SchemaIssue, Template, View};
 use riverrun_types::{
-    Json, Millis,
+    ErrorCode, Json, Millis,
     time::{self, MAX_WAIT_MS},
 };
 use serde_json::{Value, json};
@@ -128,7 +128,9 @@ impl Action for DelayAction {
                 reason: Some(format!("waiting until {}", time::iso(until_ms))),
                 output: None,
             },
-            Err(message) => Outcome::Failure(Failure::new(code::INPUT_ERROR, message).permanent()),
+            Err(message) => {
+                Outcome::Failure(Failure::new(ErrorCode::InputError, message).permanent())
+            }
         }
     }
 }

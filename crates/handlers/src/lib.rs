@@ -28,21 +28,6 @@ use serde::Deserialize;
 
 pub use http::{AllowRule, HttpOptions, InvalidAllowRule};
 
-/// Error codes that these handlers give to failures, beside the engine's.
-pub mod code {
-    /// No condition of a branch, no case of a switch fits, and there is no default.
-    pub const NO_MATCH: &str = "NO_MATCH";
-    /// A `when` of a branch could not be evaluated.
-    pub const BRANCH_ERROR: &str = "BRANCH_ERROR";
-    pub const TRANSFORM_ERROR: &str = "TRANSFORM_ERROR";
-    /// The server answered with a status that is not expected, or could not be reached.
-    pub const HTTP_ERROR: &str = "HTTP_ERROR";
-    /// The request would go to an address that is not public and not allowed.
-    pub const HTTP_FORBIDDEN: &str = "HTTP_FORBIDDEN";
-    pub const RESPONSE_TOO_LARGE: &str = "RESPONSE_TOO_LARGE";
-    pub const FLOW_NOT_FOUND: &str = "FLOW_NOT_FOUND";
-}
-
 /// What the server's owner decides about the built-in handlers. The default is safe.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use riverrun_contract::{Action, Call, Effects, Handler};
-use riverrun_engine::{BranchSpec, Failure, Fork, Outcome, SchemaIssue, code};
-use riverrun_types::Name;
+use riverrun_engine::{BranchSpec, Failure, Fork, Outcome, SchemaIssue};
+use riverrun_types::{ErrorCode, Name};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -129,7 +129,7 @@ impl Action for MapAction {
 }
 
 fn refused(message: String) -> Outcome {
-    Outcome::Failure(Failure::new(code::INPUT_ERROR, message).permanent())
+    Outcome::Failure(Failure::new(ErrorCode::InputError, message).permanent())
 }
 
 #[cfg(test)]

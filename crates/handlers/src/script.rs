@@ -3,7 +3,7 @@
 use riverrun_contract::Call;
 use riverrun_engine::Failure;
 use riverrun_expr::{Arg, Error, Expr};
-use riverrun_types::Json;
+use riverrun_types::{ErrorCode, Json};
 use serde::Serialize;
 use serde_json::json;
 
@@ -87,7 +87,7 @@ fn takes_two(source: &str) -> bool {
 
 /// What an expression's error says of a step. A sandbox that is closing or has no engine to spare may
 /// do better next time.
-pub(crate) fn failure(code: &str, error: &Error) -> Failure {
+pub(crate) fn failure(code: ErrorCode, error: &Error) -> Failure {
     let mut failure = Failure::new(code, error.to_string()).details(json!({"code": error.code()}));
     failure.retriable = Some(error.is_retriable());
     failure
@@ -102,7 +102,10 @@ mod tests {
         let bench = Bench::new(json!({"limit": 10, "name": "n"}));
         let script = Script::compile(source).unwrap();
         let value = script.run(&bench.call(json!({"n": 5}))).await;
-        let value = value.as_ref().map(Json::as_str).map_err(Error::code);
+        let value = value
+            .as_ref()
+            .map(Json::as_str)
+            .map_err(|error| error.code().as_str());
         assert_eq!(value, expected, "{source}");
     }
 

@@ -5,12 +5,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use riverrun_contract::{Action, Call, Effects, Handler, KnownNames};
 use riverrun_engine::{Failure, Outcome, SchemaIssue, Template};
-use riverrun_types::{Json, Name, RunId};
+use riverrun_types::{ErrorCode, Json, Name, RunId};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    code,
     config::{self, Issues},
     scope,
 };
@@ -138,7 +137,7 @@ impl SubFlowAction {
             None => format!("flow {:?} is not registered", self.flow),
         };
         let details = json!({"flowId": &*self.flow, "version": self.version});
-        Failure::new(code::FLOW_NOT_FOUND, message)
+        Failure::new(ErrorCode::FlowNotFound, message)
             .details(details)
             .permanent()
     }

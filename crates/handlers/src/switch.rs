@@ -5,12 +5,11 @@ use std::{collections::HashMap, sync::Arc};
 use async_trait::async_trait;
 use riverrun_contract::{Action, Call, Effects, Handler};
 use riverrun_engine::{Failure, Outcome, SchemaIssue};
-use riverrun_types::{Name, Path};
+use riverrun_types::{ErrorCode, Name, Path};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    code,
     config::{self, Issues, target},
     scope,
 };
@@ -125,7 +124,7 @@ impl Action for SwitchAction {
                     None => "nothing".to_owned(),
                 };
                 let message = format!("no case for {what} at {} and no default", self.path);
-                Outcome::Failure(Failure::new(code::NO_MATCH, message).permanent())
+                Outcome::Failure(Failure::new(ErrorCode::NoMatch, message).permanent())
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Why work failed.
 
-use riverrun_types::Json;
+use riverrun_types::{Code, ErrorCode, Json};
 use serde::{Deserialize, Serialize};
 
 use crate::{RpcError, code};
@@ -10,7 +10,7 @@ use crate::{RpcError, code};
 #[serde(rename_all = "camelCase")]
 pub struct WorkError {
     #[serde(default)]
-    pub code: String,
+    pub code: Code,
     #[serde(default)]
     pub message: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -27,24 +27,24 @@ pub struct WorkError {
 }
 
 /// Errors after which the server records nothing more of an execution.
-const ENDS_EXECUTION: [&str; 11] = [
-    "LEASE_LOST",
-    "JOB_LOST",
-    "INVOCATION_ENDED",
-    "RUN_ENDED",
-    "SHUTTING_DOWN",
-    "BUSY",
-    "DISK_FULL",
-    "STORE_READ_ONLY",
-    "STORE_GONE",
-    "STORE_UNAVAILABLE",
-    "STORE_CLOSED",
+const ENDS_EXECUTION: [ErrorCode; 11] = [
+    ErrorCode::LeaseLost,
+    ErrorCode::JobLost,
+    ErrorCode::InvocationEnded,
+    ErrorCode::RunEnded,
+    ErrorCode::ShuttingDown,
+    ErrorCode::Busy,
+    ErrorCode::DiskFull,
+    ErrorCode::StoreReadOnly,
+    ErrorCode::StoreGone,
+    ErrorCode::StoreUnavailable,
+    ErrorCode::StoreClosed,
 ];
 
 impl WorkError {
-    pub fn new(code: &str, message: impl Into<String>) -> Self {
+    pub fn new(code: impl Into<Code>, message: impl Into<String>) -> Self {
         Self {
-            code: code.to_owned(),
+            code: code.into(),
             message: message.into(),
             ..Self::default()
         }
@@ -53,7 +53,7 @@ impl WorkError {
     /// As a handler said it: without a code of its own it is `HANDLER_ERROR`.
     pub fn of_handler(mut self) -> Self {
         if self.code.is_empty() {
-            self.code = "HANDLER_ERROR".to_owned();
+            self.code = ErrorCode::HandlerError.into();
         }
         self
     }
@@ -70,14 +70,18 @@ impl WorkError {
     }
 
     pub fn is_cancelled(&self) -> bool {
-        self.code == "CANCELLED"
+        self.code == ErrorCode::Cancelled
     }
 
     /// The answer to a request of a handler. It says whether the execution is over: then the SDK
     /// stops the code, because a `catch` that undoes earlier effects would run for nothing. The
     /// error of a `call` is that of another handler, so its code says nothing about this one.
     pub fn answer_to(self, method: &str) -> RpcError {
-        let is_over = method != "call" && ENDS_EXECUTION.contains(&self.code.as_str());
+        let is_over = method != "call"
+            && self
+                .code
+                .known()
+                .is_some_and(|code| ENDS_EXECUTION.contains(&code));
         let mut answer = RpcError::from(self);
         if is_over {
             answer.code = code::EXECUTION_OVER;
@@ -110,7 +114,7 @@ impl From<RpcError> for WorkError {
             work.message = error.message;
         }
         if work.code.is_empty() && error.code == code::CANCELLED {
-            work.code = "CANCELLED".to_owned();
+            work.code = ErrorCode::Cancelled.into();
         }
         work.of_handler()
     }
@@ -123,7 +127,7 @@ mod tests {
     #[test]
     fn errors_of_handlers_keep_what_they_say() {
         let said = WorkError {
-            code: "CARD".to_owned(),
+            code: "CARD".into(),
             message: "declined".to_owned(),
             retriable: Some(false),
             retry_after_ms: Some(5),

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use riverrun_types::Json;
+use riverrun_types::{ErrorCode, Json};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -203,7 +203,9 @@ fn write_line(bytes: &mut Vec<u8>, wire: &impl Serialize) {
 
 fn unreadable(error: serde_json::Error) -> RpcError {
     let message = format!("the result cannot be read: {error}");
-    WorkError::new("HANDLER_ERROR", message).permanent().into()
+    WorkError::new(ErrorCode::HandlerError, message)
+        .permanent()
+        .into()
 }
 
 #[cfg(test)]

@@ -89,7 +89,7 @@ mod tests {
         ]});
         let reply: Reply = Json::of(&reply).read().unwrap();
         let errors = reply.results.unwrap().into_iter().map(|item| item.error);
-        let codes: Vec<Option<String>> = errors.map(|error| Some(error?.code)).collect();
+        let codes: Vec<Option<String>> = errors.map(|error| Some(error?.code.into())).collect();
         let expected = [None, Some("HANDLER_ERROR"), Some("CARD")];
         assert_eq!(codes, expected.map(|code| code.map(str::to_owned)));
     }

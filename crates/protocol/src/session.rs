@@ -1,5 +1,6 @@
 //! How the server and a program get to know each other, and part.
 
+use riverrun_types::Code;
 use serde::{Deserialize, Serialize};
 
 use crate::{Invoke, LoadedProcess, MESSAGE_BYTES};
@@ -161,7 +162,7 @@ pub struct MadeFlow {
 /// Something that is wrong and keeps nobody from working.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fault {
-    pub code: String,
+    pub code: Code,
     pub message: String,
     /// The flow that it is about, if it is about one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

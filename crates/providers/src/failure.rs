@@ -1,12 +1,16 @@
 //! What riverrun says of work that could not end by its own word.
 
+use riverrun_types::ErrorCode;
 use std::{fmt::Display, process::ExitStatus};
 
 use riverrun_protocol::{CancelReason, Invoke, WorkError};
 use rustix::process::Signal;
 
 pub(crate) fn timeout(timeout_ms: u64) -> WorkError {
-    WorkError::new("TIMEOUT", format!("did not end within {timeout_ms} ms"))
+    WorkError::new(
+        ErrorCode::Timeout,
+        format!("did not end within {timeout_ms} ms"),
+    )
 }
 
 pub(crate) fn cancelled(reason: CancelReason) -> WorkError {
@@ -17,14 +21,14 @@ pub(crate) fn cancelled(reason: CancelReason) -> WorkError {
         CancelReason::LeaseLost => "its lease is gone",
         CancelReason::ClientGone => "nobody waits for it any more",
     };
-    WorkError::new("CANCELLED", format!("stopped because {why}"))
+    WorkError::new(ErrorCode::Cancelled, format!("stopped because {why}"))
 }
 
 /// How an invocation ends that was stopped by force.
 pub(crate) fn stopped(reason: CancelReason, timeout_ms: Option<u64>, grace_ms: u64) -> WorkError {
     match reason {
         CancelReason::Timeout => WorkError::new(
-            "RUNNER_HUNG",
+            ErrorCode::RunnerHung,
             format!(
                 "did not end within {} ms, nor within {grace_ms} ms of being told to",
                 timeout_ms.unwrap_or_default()
@@ -36,19 +40,19 @@ pub(crate) fn stopped(reason: CancelReason, timeout_ms: Option<u64>, grace_ms: u
 
 pub(crate) fn protocol(who: &str, what: impl Display) -> WorkError {
     WorkError::new(
-        "PROTOCOL_ERROR",
+        ErrorCode::ProtocolError,
         format!("{who} broke the protocol: {what}"),
     )
 }
 
 pub(crate) fn result_too_large(bytes: usize, limit: usize) -> WorkError {
     let message = format!("the result has {bytes} bytes, more than the {limit} that it may have");
-    WorkError::new("RESULT_TOO_LARGE", message).permanent()
+    WorkError::new(ErrorCode::ResultTooLarge, message).permanent()
 }
 
 pub(crate) fn input_too_large(bytes: usize, limit: usize) -> WorkError {
     let message = format!("the input has {bytes} bytes, more than the {limit} that fit a message");
-    WorkError::new("INPUT_TOO_LARGE", message).permanent()
+    WorkError::new(ErrorCode::InputTooLarge, message).permanent()
 }
 
 /// Why an invocation does not fit a message.
@@ -60,17 +64,17 @@ pub(crate) fn invocation_too_large(invoke: &Invoke, bytes: usize, limit: usize) 
     let message = format!(
         "the journal has {journal} bytes, and an invocation with all that belongs to it at most {limit}"
     );
-    WorkError::new("JOURNAL_TOO_LARGE", message).permanent()
+    WorkError::new(ErrorCode::JournalTooLarge, message).permanent()
 }
 
 /// The program that runs the handler was lost, which is not the handler's failure and costs no
 /// attempt.
 pub(crate) fn lost(message: String) -> WorkError {
-    WorkError::new("WORKER_LOST", message)
+    WorkError::new(ErrorCode::WorkerLost, message)
 }
 
 pub(crate) fn is_loss(error: &WorkError) -> bool {
-    error.code == "WORKER_LOST" && error.retriable.is_none()
+    error.code == ErrorCode::WorkerLost && error.retriable.is_none()
 }
 
 /// An error that a handler threw. It may have been that of a loss elsewhere, such as of a call.
@@ -93,7 +97,7 @@ pub(crate) fn died(runner: &str, status: Option<ExitStatus>) -> WorkError {
     let message = format!("{runner} ended with {status}");
     match is_outside {
         true => lost(message),
-        false => WorkError::new("RUNNER_DIED", message),
+        false => WorkError::new(ErrorCode::RunnerDied, message),
     }
 }
 
@@ -140,12 +144,12 @@ mod tests {
         use std::os::unix::process::ExitStatusExt;
         let code = |raw| died("node runner 1", Some(ExitStatus::from_raw(raw))).code;
         for signal in [1, 2, 9, 15] {
-            assert_eq!(code(signal), "WORKER_LOST", "{signal}");
+            assert_eq!(code(signal), ErrorCode::WorkerLost, "{signal}");
         }
         for raw in [4, 6, 7, 8, 11, 13, 0, 1 << 8, 137 << 8] {
-            assert_eq!(code(raw), "RUNNER_DIED", "{raw}");
+            assert_eq!(code(raw), ErrorCode::RunnerDied, "{raw}");
         }
-        assert_eq!(died("node runner 1", None).code, "RUNNER_DIED");
+        assert_eq!(died("node runner 1", None).code, ErrorCode::RunnerDied);
     }
 
     #[test]

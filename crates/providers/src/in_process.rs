@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use futures::{FutureExt, future::BoxFuture};
 use riverrun_contract::{Cancellation, Host, Invocation, Provider};
 use riverrun_protocol::{CancelReason, Frame, Invoke, LogLevel, Reply, WorkError};
-use riverrun_types::Json;
+use riverrun_types::{ErrorCode, Json};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -93,7 +93,10 @@ fn settle(
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
         let what = text.unwrap_or_else(|| "it did not say why".to_owned());
-        WorkError::new("HANDLER_PANIC", format!("the handler panicked: {what}"))
+        WorkError::new(
+            ErrorCode::HandlerPanic,
+            format!("the handler panicked: {what}"),
+        )
     };
     let value = ended.map_err(panicked)??;
     Ok(Reply {
@@ -180,7 +183,7 @@ impl Context {
 
 fn unreadable(method: &str, error: &serde_json::Error) -> WorkError {
     WorkError::new(
-        "INTERNAL",
+        ErrorCode::Internal,
         format!("the answer to {method} cannot be read: {error}"),
     )
 }

@@ -1,5 +1,7 @@
 //! Why something could not be done, with the code that people see.
 
+use riverrun_types::ErrorCode;
+
 /// What a call on [`Riverrun`](crate::Riverrun) can answer instead.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -24,14 +26,14 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
     /// The stable code that people see.
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> ErrorCode {
         match self {
             Self::Runtime(error) => error.code(),
             Self::Trigger(error) => error.code(),
-            Self::UnknownStore { .. } => "STORE_UNKNOWN",
-            Self::StoreNotBuiltIn { .. } => "STORE_NOT_BUILT_IN",
-            Self::Unsettled(_) => "CLOCK_UNSETTLED",
-            Self::Sandbox(_) => "SANDBOX_FAILED",
+            Self::UnknownStore { .. } => ErrorCode::StoreUnknown,
+            Self::StoreNotBuiltIn { .. } => ErrorCode::StoreNotBuiltIn,
+            Self::Unsettled(_) => ErrorCode::ClockUnsettled,
+            Self::Sandbox(_) => ErrorCode::SandboxFailed,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What a command says when it cannot do what was asked: a code, what happened, what to do next.
 
-use std::{borrow::Cow, fmt};
+use riverrun_types::{Code, ErrorCode};
+use std::fmt;
 
 use crate::output::{paint, visible};
 
@@ -17,7 +18,7 @@ pub enum Exit {
 
 #[derive(Debug)]
 pub struct Failure {
-    pub code: Cow<'static, str>,
+    pub code: Code,
     pub message: String,
     pub notes: Vec<String>,
     pub next: Vec<String>,
@@ -27,7 +28,7 @@ pub struct Failure {
 pub type Result<T> = std::result::Result<T, Failure>;
 
 impl Failure {
-    pub fn new(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+    pub fn new(code: impl Into<Code>, message: impl Into<String>) -> Self {
         Self {
             code: code.into(),
             message: message.into(),
@@ -37,14 +38,14 @@ impl Failure {
         }
     }
 
-    pub fn usage(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+    pub fn usage(code: impl Into<Code>, message: impl Into<String>) -> Self {
         Self::new(code, message).exit(Exit::Usage)
     }
 
     /// A file or folder that could not be used.
     pub fn file(what: &str, path: &std::path::Path, error: &std::io::Error) -> Self {
         let message = format!("{what} {} cannot be used: {error}", path.display());
-        Self::usage("FILE_UNUSABLE", message)
+        Self::usage(ErrorCode::FileUnusable, message)
     }
 
     pub fn exit(mut self, exit: Exit) -> Self {
@@ -97,35 +98,39 @@ impl From<riverrun::Error> for Failure {
         let cause = std::error::Error::source(&error).map(ToString::to_string);
         let failure = Self::new(error.code(), error.to_string());
         let failure = match (error.code(), cause) {
-            ("FLOW_INVALID", _) => failure,
+            (ErrorCode::FlowInvalid, _) => failure,
             (_, Some(cause)) if cause != failure.message => failure.note(cause),
             _ => failure,
         };
-        match failure.code.as_ref() {
-            "STORE_NOT_BUILT_IN" => failure
+        match failure.code.known() {
+            Some(ErrorCode::StoreNotBuiltIn) => failure
                 .exit(Exit::Usage)
                 .note("this version keeps its data in the embedded store, on one machine")
                 .next("riverrun serve --store sqlite://"),
-            "STORE_UNKNOWN" => failure
+            Some(ErrorCode::StoreUnknown) => failure
                 .exit(Exit::Usage)
                 .next("riverrun serve --store sqlite://"),
-            "STORE_LOCKED" => failure
+            Some(ErrorCode::StoreLocked) => failure
                 .note("another server uses this data folder; two servers would corrupt it")
                 .next("--data <another folder>"),
-            "STORE_GONE" => failure
+            Some(ErrorCode::StoreGone) => failure
                 .note("nothing was written after the server noticed it")
                 .next("put the files back, or restore a backup, and start the server again"),
-            "STORE_READ_ONLY" => failure
+            Some(ErrorCode::StoreReadOnly) => failure
                 .note("the server needs write access to it")
                 .next("--data <a folder that this user may write>"),
-            "DISK_FULL" => failure
+            Some(ErrorCode::DiskFull) => failure
                 .note("nothing that was acknowledged is lost")
                 .next("df -h"),
-            "STORE_CORRUPT" => failure
+            Some(ErrorCode::StoreCorrupt) => failure
                 .next("riverrun verify")
                 .next("riverrun restore <backup> --data <a new folder>"),
-            "STORE_DAMAGED" => failure.next("riverrun restore <backup> --data <a new folder>"),
-            "NEWER_SCHEMA" => failure.next("a newer riverrun, or --data <another folder>"),
+            Some(ErrorCode::StoreDamaged) => {
+                failure.next("riverrun restore <backup> --data <a new folder>")
+            }
+            Some(ErrorCode::NewerSchema) => {
+                failure.next("a newer riverrun, or --data <another folder>")
+            }
             _ => failure,
         }
     }

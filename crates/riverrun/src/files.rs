@@ -1,6 +1,7 @@
 //! Files that people name: regular ones only, and read up to a size. A pipe that nobody writes to
 //! would be waited for for ever, and a device may have no end.
 
+use riverrun_types::ErrorCode;
 use std::{
     fs::File,
     io::{self, BufRead, ErrorKind, Read, Write},
@@ -108,7 +109,7 @@ fn regular(found: &std::fs::Metadata) -> io::Result<()> {
 
 fn too_large(what: &str, path: &Path, limit: usize) -> Failure {
     let message = format!("{what} {} has more than {limit} bytes", path.display());
-    Failure::usage("TOO_LARGE", message)
+    Failure::usage(ErrorCode::TooLarge, message)
 }
 
 #[cfg(test)]

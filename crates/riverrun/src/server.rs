@@ -1,5 +1,6 @@
 //! A server put together: listener, store, runtime, routes; and its end.
 
+use riverrun_types::ErrorCode;
 use std::{io::ErrorKind, net::SocketAddr, sync::Arc, time::Duration};
 
 use riverrun::{ExprIsolation, Riverrun};
@@ -83,7 +84,7 @@ impl Server {
         };
         riverrun_api::serve(self.listener, router, stall_timeout, stop)
             .await
-            .map_err(|error| Failure::new("SERVER_FAILED", error.to_string()))?;
+            .map_err(|error| Failure::new(ErrorCode::ServerFailed, error.to_string()))?;
         // Workers are needed until what they run has ended; then they hear that they should come
         // back.
         let stopped = self.river.shutdown().await;
@@ -107,7 +108,7 @@ async fn bind(config: &Config) -> Result<TcpListener> {
     if let (Some(address), false) = (open, config.allow_unauthenticated) {
         let message =
             format!("{address} accepts requests from other machines without authentication");
-        return Err(Failure::usage("LISTEN_UNAUTHENTICATED", message)
+        return Err(Failure::usage(ErrorCode::ListenUnauthenticated, message)
             .note("anyone who can reach the server can start, read and delete every run")
             .note("put an authenticating proxy in front of it, or accept the risk with --allow-unauthenticated")
             .next(format!("--listen 127.0.0.1:{}", address.port())));
@@ -152,7 +153,7 @@ async fn open_river(config: &Config, address: SocketAddr) -> Result<Riverrun> {
             .open()
             .await;
         match opened {
-            Err(error) if error.code() == "STORE_LOCKED" && Instant::now() < deadline => {
+            Err(error) if error.code() == ErrorCode::StoreLocked && Instant::now() < deadline => {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
             opened => return Ok(opened?),
@@ -162,18 +163,18 @@ async fn open_river(config: &Config, address: SocketAddr) -> Result<Riverrun> {
 
 fn refused(listen: &str, error: &std::io::Error) -> Failure {
     match error.kind() {
-        ErrorKind::AddrInUse => Failure::new("PORT_IN_USE", format!("{listen} is in use"))
+        ErrorKind::AddrInUse => Failure::new(ErrorCode::PortInUse, format!("{listen} is in use"))
             .note("another server listens there: perhaps a riverrun that you started before")
             .next("riverrun doctor")
             .next("--listen 127.0.0.1:0 for any free port"),
         ErrorKind::PermissionDenied => Failure::new(
-            "LISTEN_FAILED",
+            ErrorCode::ListenFailed,
             format!("{listen} may not be used: {error}"),
         )
         .note("ports below 1024 need administrator rights")
         .next("--listen 127.0.0.1:4600"),
         _ => Failure::new(
-            "LISTEN_FAILED",
+            ErrorCode::ListenFailed,
             format!("cannot listen on {listen}: {error}"),
         )
         .exit(Exit::Usage)

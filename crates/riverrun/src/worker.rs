@@ -1,5 +1,6 @@
 //! A worker's connections: made, kept alive, and made again when they break.
 
+use riverrun_types::ErrorCode;
 use std::time::Duration;
 
 use futures::{SinkExt, Stream, StreamExt, sink, stream};
@@ -136,8 +137,10 @@ fn welcome(client: &Client, worker: &Worker, told: &Welcome, was_away: bool) {
 
 fn refused(error: &WorkError) -> Failure {
     let failure = Failure::usage(error.code.clone(), error.message.clone());
-    match error.code.as_str() {
-        "PROTOCOL_VERSION" => failure.next("use the same version of riverrun on both sides"),
+    match error.code.known() {
+        Some(ErrorCode::ProtocolVersion) => {
+            failure.next("use the same version of riverrun on both sides")
+        }
         _ => failure,
     }
 }

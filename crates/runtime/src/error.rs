@@ -1,7 +1,7 @@
 //! Why a command was refused or failed, with the code that people see.
 
 use riverrun_engine::{Issue, SchemaIssue};
-use riverrun_types::{EventId, Name, RunId, RunStatus, StreamName};
+use riverrun_types::{ErrorCode, EventId, Name, RunId, RunStatus, StreamName};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -91,7 +91,7 @@ pub enum Error {
 }
 
 fn is_too_complex(issue: &Issue) -> bool {
-    issue.rule == "SCHEMA_TOO_COMPLEX"
+    issue.rule == ErrorCode::SchemaTooComplex.as_str()
 }
 
 fn first(issues: &[SchemaIssue]) -> String {
@@ -111,41 +111,41 @@ impl Error {
     }
 
     /// The stable code that people see.
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> ErrorCode {
         match self {
             Self::Store(error) => error.code(),
-            Self::BadDefinition(_) => "BAD_DEFINITION",
-            Self::DuplicateMember(_) => "DUPLICATE_MEMBER",
+            Self::BadDefinition(_) => ErrorCode::BadDefinition,
+            Self::DuplicateMember(_) => ErrorCode::DuplicateMember,
             Self::FlowInvalid(issues) => match issues.iter().any(is_too_complex) {
-                true => "SCHEMA_TOO_COMPLEX",
-                false => "FLOW_INVALID",
+                true => ErrorCode::SchemaTooComplex,
+                false => ErrorCode::FlowInvalid,
             },
-            Self::FlowNotFound { .. } | Self::FlowNotMade { .. } => "FLOW_NOT_FOUND",
-            Self::InputInvalid(_) => "INPUT_INVALID",
-            Self::StateInvalid(_) => "STATE_INVALID",
-            Self::TooLarge { what: "state", .. } => "STATE_TOO_LARGE",
-            Self::TooLarge { .. } | Self::TooManyValues(_) => "TOO_LARGE",
-            Self::ValueTooLarge { .. } => "VALUE_TOO_LARGE",
-            Self::TooDeep { .. } => "TOO_DEEP",
-            Self::BadEvent(_) => "BAD_EVENT",
-            Self::BadKind(_) => "BAD_KIND",
-            Self::ReservedType(_) => "RESERVED_TYPE",
-            Self::ReservedStream(_) => "RESERVED_STREAM",
-            Self::NotPaused { .. } => "RUN_NOT_PAUSED",
-            Self::ForkAtEnd { .. } => "FORK_AT_END",
+            Self::FlowNotFound { .. } | Self::FlowNotMade { .. } => ErrorCode::FlowNotFound,
+            Self::InputInvalid(_) => ErrorCode::InputInvalid,
+            Self::StateInvalid(_) => ErrorCode::StateInvalid,
+            Self::TooLarge { what: "state", .. } => ErrorCode::StateTooLarge,
+            Self::TooLarge { .. } | Self::TooManyValues(_) => ErrorCode::TooLarge,
+            Self::ValueTooLarge { .. } => ErrorCode::ValueTooLarge,
+            Self::TooDeep { .. } => ErrorCode::TooDeep,
+            Self::BadEvent(_) => ErrorCode::BadEvent,
+            Self::BadKind(_) => ErrorCode::BadKind,
+            Self::ReservedType(_) => ErrorCode::ReservedType,
+            Self::ReservedStream(_) => ErrorCode::ReservedStream,
+            Self::NotPaused { .. } => ErrorCode::RunNotPaused,
+            Self::ForkAtEnd { .. } => ErrorCode::ForkAtEnd,
             Self::Job { error, .. } => error.code(),
-            Self::BadRequest(_) | Self::BadField { .. } => "BAD_REQUEST",
-            Self::Unprocessable(_) => "UNPROCESSABLE",
-            Self::JobOfRun { .. } => "JOB_OF_RUN",
-            Self::Redriving(_) => "REDRIVE_ACTIVE",
-            Self::ProcessBroken(_) => "PROCESS_BROKEN",
-            Self::BadId(_) => "BAD_ID",
-            Self::Tied(_) => "RUN_TIED",
-            Self::SecretMissing(_) => "SECRET_MISSING",
-            Self::BadSignature => "SIGNATURE_INVALID",
-            Self::ShuttingDown => "SHUTTING_DOWN",
+            Self::BadRequest(_) | Self::BadField { .. } => ErrorCode::BadRequest,
+            Self::Unprocessable(_) => ErrorCode::Unprocessable,
+            Self::JobOfRun { .. } => ErrorCode::JobOfRun,
+            Self::Redriving(_) => ErrorCode::RedriveActive,
+            Self::ProcessBroken(_) => ErrorCode::ProcessBroken,
+            Self::BadId(_) => ErrorCode::BadId,
+            Self::Tied(_) => ErrorCode::RunTied,
+            Self::SecretMissing(_) => ErrorCode::SecretMissing,
+            Self::BadSignature => ErrorCode::SignatureInvalid,
+            Self::ShuttingDown => ErrorCode::ShuttingDown,
             Self::ExpressionsUnavailable(error) => error.code(),
-            Self::Busy => "BUSY",
+            Self::Busy => ErrorCode::Busy,
         }
     }
 }

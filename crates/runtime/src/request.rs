@@ -124,7 +124,7 @@ mod tests {
         let mut request = StartRequest::new("f", Json::null());
         fill(&mut request);
         let refused = request.check().and_then(|()| request.check_origin()).err();
-        let refused = refused.map(|error| (error.code(), error.to_string()));
+        let refused = refused.map(|error| (error.code().as_str(), error.to_string()));
         let expected = expected.map(|(code, message)| (code, message.to_owned()));
         assert_eq!(refused, expected);
     }

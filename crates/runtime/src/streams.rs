@@ -3,10 +3,10 @@
 use std::{collections::HashSet, sync::Arc};
 
 use riverrun_contract::state_issues;
-use riverrun_engine::{Fact, Plan, RunState, code, meant};
+use riverrun_engine::{Fact, Plan, RunState, meant};
 use riverrun_store::{Append, Change, Commit, Error as StoreError, Expect, Once};
 use riverrun_types::{
-    Draft, EventId, EventType, Json, Name, Path, RunId, StreamName,
+    Draft, ErrorCode, EventId, EventType, Json, Name, Path, RunId, StreamName,
     event::EventContext,
     normalise::{self, Envelope, Refused},
 };
@@ -395,7 +395,7 @@ fn check_state_write(draft: &Draft) -> Result<()> {
     if draft.kind.family() == "state" && !is_state_write(draft) {
         let message = format!(
             "{}: the data of a {} event does not fit: state.set takes {{key, value}}, state.delete {{key}}, state.batch {{operations: [{{type, key, value}}]}}, state.snapshot an object",
-            code::STATE_INVALID,
+            ErrorCode::StateInvalid,
             draft.kind
         );
         return Err(Error::BadEvent(message));

@@ -9,7 +9,8 @@ use riverrun_store::{
     RunRecord, Store,
 };
 use riverrun_types::{
-    Draft, Event, EventType, Json, Millis, Name, RunId, RunStatus, StreamName, event::EventContext,
+    Draft, ErrorCode, Event, EventType, Json, Millis, Name, RunId, RunStatus, StreamName,
+    event::EventContext,
 };
 
 pub type S = Arc<dyn Store>;
@@ -267,7 +268,7 @@ pub fn must<T>(result: Result<T>) -> T {
 
 /// The code of a refusal.
 #[track_caller]
-pub fn refusal<T: std::fmt::Debug>(result: Result<T>) -> &'static str {
+pub fn refusal<T: std::fmt::Debug>(result: Result<T>) -> ErrorCode {
     match result {
         Ok(value) => panic!("the store accepted: {value:?}"),
         Err(error) => error.code(),

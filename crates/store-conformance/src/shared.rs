@@ -1,5 +1,6 @@
 //! Two instances on the same data.
 
+use riverrun_types::ErrorCode;
 use std::collections::BTreeSet;
 
 use riverrun_store::{
@@ -18,7 +19,8 @@ const ROUNDS: usize = 20;
 
 /// The answers of both handles to a change of each, made at the same time.
 async fn race(one: &S, other: &S, first: Change, second: Change) -> [Result<(), &'static str>; 2] {
-    let code = |result: riverrun_store::Result<_>| result.map(drop).map_err(|error| error.code());
+    let code =
+        |result: riverrun_store::Result<_>| result.map(drop).map_err(|error| error.code().as_str());
     let (first, second) = tokio::join!(change(one, first), change(other, second));
     [code(first), code(second)]
 }
@@ -56,7 +58,7 @@ pub async fn a_race_for_an_idempotency_key_has_one_winner(one: S, other: S) {
         };
         let mut answers = race(&one, &other, new("a"), new("b")).await;
         answers.sort();
-        assert_eq!(answers, [Ok(()), Err("DUPLICATE")]);
+        assert_eq!(answers, [Ok(()), Err(ErrorCode::Duplicate.as_str())]);
     }
     assert_eq!(ids(&other, RunFilter::default()).await.len(), ROUNDS);
 }
@@ -77,7 +79,10 @@ pub async fn a_race_for_a_route_has_one_winner(one: S, other: S) {
         };
         let mut answers = race(&one, &other, new("a"), new("b")).await;
         answers.sort();
-        assert_eq!(answers, [Ok(()), Err("TRIGGER_ROUTE_TAKEN")]);
+        assert_eq!(
+            answers,
+            [Ok(()), Err(ErrorCode::TriggerRouteTaken.as_str())]
+        );
     }
 }
 
@@ -135,7 +140,7 @@ pub async fn an_expired_lease_is_taken_over_and_fences_its_holder(one: S, other:
         .lease;
     let park = |at_ms| Change::Advance(Box::new(park("r1", at_ms)));
     let late = commit(&one, Commit::of(park(T0 + 500)).under(Some(held))).await;
-    assert_eq!(refusal(late), "LEASE_LOST");
+    assert_eq!(refusal(late), ErrorCode::LeaseLost);
     must(commit(&other, Commit::of(park(T0 + 900)).under(Some(taken))).await);
     assert_eq!(must(one.next_due().await), Some(T0 + 900));
     // The same holds for jobs.

@@ -165,7 +165,7 @@ async fn payloads(store: &S) -> Vec<(String, Result<String, &'static str>)> {
         });
         found.push((
             format!("events of {run}"),
-            events.map_err(|error| error.code()),
+            events.map_err(|error| error.code().as_str()),
         ));
         let record = store.run(&run).await;
         let record = record.map(|record| match record {
@@ -173,14 +173,14 @@ async fn payloads(store: &S) -> Vec<(String, Result<String, &'static str>)> {
             Some(record) if record.error.is_some() => Err("STORE_CORRUPT"),
             Some(record) => Ok(format!("{:?} {:?}", record.metadata, record.tags)),
         });
-        let record = record.map_err(|error| error.code()).flatten();
+        let record = record.map_err(|error| error.code().as_str()).flatten();
         found.push((format!("record of {run}"), record));
         let snapshot = store.snapshot(&run, 5).await;
         let snapshot = snapshot.map(|found| match found {
             None => Err("none"),
             Some(snapshot) => Ok(snapshot.body.as_str().to_owned()),
         });
-        let snapshot = snapshot.map_err(|error| error.code()).flatten();
+        let snapshot = snapshot.map_err(|error| error.code().as_str()).flatten();
         found.push((format!("snapshot of {run}"), snapshot));
     }
     let jobs = (0..20).map(|at| format!("j{at}")).chain(["large".into()]);
@@ -191,11 +191,11 @@ async fn payloads(store: &S) -> Vec<(String, Result<String, &'static str>)> {
             Some(job) if job.error.is_some() => Err("STORE_CORRUPT"),
             Some(job) => Ok(format!("{:?} {:?}", job.data.as_str(), job.result)),
         });
-        found.push((name, job.map_err(|error| error.code()).flatten()));
+        found.push((name, job.map_err(|error| error.code().as_str()).flatten()));
     }
     let flow = store.flow("f", "1").await;
     let flow = flow.map(|flow| flow.map(|flow| flow.definition.as_str().to_owned()));
-    let flow = flow.map_err(|error| error.code());
+    let flow = flow.map_err(|error| error.code().as_str());
     found.push(("flow".into(), flow.and_then(|flow| flow.ok_or("missing"))));
     let trigger = store.trigger("t").await;
     let trigger = trigger.map(|found| match found {
@@ -203,11 +203,11 @@ async fn payloads(store: &S) -> Vec<(String, Result<String, &'static str>)> {
         Some(found) if found.damage().is_some() => Err("STORE_CORRUPT"),
         Some(found) => Ok(found.definition.as_str().to_owned()),
     });
-    let trigger = trigger.map_err(|error| error.code()).flatten();
+    let trigger = trigger.map_err(|error| error.code().as_str()).flatten();
     found.push(("trigger".into(), trigger));
     let waits = store.await_by("await").await;
     let waits = waits.map(|found| found.map(|found| format!("{:?}", found.what)));
-    let waits = waits.map_err(|error| error.code());
+    let waits = waits.map_err(|error| error.code().as_str());
     found.push(("await".into(), waits.and_then(|it| it.ok_or("missing"))));
     found
 }
@@ -423,7 +423,7 @@ async fn a_bit_of_the_database_that_flips_changes_no_payload() {
             Ok(store) => store,
             Err(error) => {
                 let codes = ["STORE_CORRUPT", "STORE_DAMAGED", "NEWER_SCHEMA"];
-                assert!(codes.contains(&error.code()), "{place}: {error}");
+                assert!(codes.contains(&error.code().as_str()), "{place}: {error}");
                 noticed += 1;
                 continue;
             }
@@ -464,7 +464,7 @@ async fn refused_or_whole(folder: &Path, acknowledged: &[String], place: &str) -
         Ok(store) => store,
         Err(error) => {
             let codes = ["STORE_DAMAGED", "STORE_CORRUPT"];
-            assert!(codes.contains(&error.code()), "{place}: {error}");
+            assert!(codes.contains(&error.code().as_str()), "{place}: {error}");
             return true;
         }
     };
@@ -575,7 +575,9 @@ async fn a_closed_folder_knows_its_files() {
             Some(bytes) => std::fs::write(file, bytes).unwrap(),
             None => std::fs::remove_file(file).unwrap(),
         }
-        open(copied.path()).map(drop).map_err(|error| error.code())
+        open(copied.path())
+            .map(drop)
+            .map_err(|error| error.code().as_str())
     };
     assert_eq!(try_with(Some(&new)), Ok(()));
     assert_eq!(try_with(Some(&old)), Err("STORE_DAMAGED"), "an older copy");

@@ -1,6 +1,6 @@
 //! Why a store refused or failed: each variant is a decision for the caller.
 
-use riverrun_types::{Name, RunId};
+use riverrun_types::{ErrorCode, Name, RunId};
 
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
@@ -96,42 +96,42 @@ pub enum Error {
 
 impl Error {
     /// The stable code that people see.
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> ErrorCode {
         match self {
-            Self::Conflict(_) => "CONFLICT",
-            Self::Fenced(_) => "LEASE_LOST",
-            Self::Duplicate(_) => "DUPLICATE",
-            Self::RunExists(_) => "RUN_EXISTS",
-            Self::RunNotFound(_) => "RUN_NOT_FOUND",
-            Self::RunEnded(_) => "RUN_ENDED",
-            Self::NotEnded(_) => "RUN_NOT_ENDED",
-            Self::FlowExists { .. } => "FLOW_EXISTS",
-            Self::FlowKept { .. } => "FLOW_KEPT",
-            Self::JobNotFound(_) => "JOB_NOT_FOUND",
-            Self::JobLost(_) => "JOB_LOST",
-            Self::JobState { .. } => "JOB_STATE",
-            Self::JobElsewhere { .. } => "JOB_ID_TAKEN",
-            Self::QueueNotFound(_) => "QUEUE_NOT_FOUND",
-            Self::AwaitExists(_) => "AWAIT_EXISTS",
-            Self::AwaitNotFound(_) => "AWAIT_NOT_FOUND",
-            Self::AwaitUsed(_) => "AWAIT_USED",
-            Self::AwaitClosed(_) => "AWAIT_CLOSED",
-            Self::AwaitExpired(_) => "AWAIT_EXPIRED",
-            Self::AwaitFull(_) => "AWAIT_FULL",
-            Self::EventExists(_) => "EVENT_EXISTS",
-            Self::TriggerNotFound(_) => "TRIGGER_NOT_FOUND",
-            Self::TriggerMoved(_) => "TRIGGER_MOVED",
-            Self::RouteTaken { .. } => "TRIGGER_ROUTE_TAKEN",
-            Self::BadCursor(_) => "BAD_CURSOR",
-            Self::Full(_) => "DISK_FULL",
-            Self::ReadOnly(_) => "STORE_READ_ONLY",
-            Self::Locked(_) => "STORE_LOCKED",
-            Self::Gone(_) => "STORE_GONE",
-            Self::NewerSchema { .. } => "NEWER_SCHEMA",
-            Self::Corrupt(_) => "STORE_CORRUPT",
-            Self::Damaged(_) => "STORE_DAMAGED",
-            Self::Unavailable(_) => "STORE_UNAVAILABLE",
-            Self::Closed => "STORE_CLOSED",
+            Self::Conflict(_) => ErrorCode::Conflict,
+            Self::Fenced(_) => ErrorCode::LeaseLost,
+            Self::Duplicate(_) => ErrorCode::Duplicate,
+            Self::RunExists(_) => ErrorCode::RunExists,
+            Self::RunNotFound(_) => ErrorCode::RunNotFound,
+            Self::RunEnded(_) => ErrorCode::RunEnded,
+            Self::NotEnded(_) => ErrorCode::RunNotEnded,
+            Self::FlowExists { .. } => ErrorCode::FlowExists,
+            Self::FlowKept { .. } => ErrorCode::FlowKept,
+            Self::JobNotFound(_) => ErrorCode::JobNotFound,
+            Self::JobLost(_) => ErrorCode::JobLost,
+            Self::JobState { .. } => ErrorCode::JobState,
+            Self::JobElsewhere { .. } => ErrorCode::JobIdTaken,
+            Self::QueueNotFound(_) => ErrorCode::QueueNotFound,
+            Self::AwaitExists(_) => ErrorCode::AwaitExists,
+            Self::AwaitNotFound(_) => ErrorCode::AwaitNotFound,
+            Self::AwaitUsed(_) => ErrorCode::AwaitUsed,
+            Self::AwaitClosed(_) => ErrorCode::AwaitClosed,
+            Self::AwaitExpired(_) => ErrorCode::AwaitExpired,
+            Self::AwaitFull(_) => ErrorCode::AwaitFull,
+            Self::EventExists(_) => ErrorCode::EventExists,
+            Self::TriggerNotFound(_) => ErrorCode::TriggerNotFound,
+            Self::TriggerMoved(_) => ErrorCode::TriggerMoved,
+            Self::RouteTaken { .. } => ErrorCode::TriggerRouteTaken,
+            Self::BadCursor(_) => ErrorCode::BadCursor,
+            Self::Full(_) => ErrorCode::DiskFull,
+            Self::ReadOnly(_) => ErrorCode::StoreReadOnly,
+            Self::Locked(_) => ErrorCode::StoreLocked,
+            Self::Gone(_) => ErrorCode::StoreGone,
+            Self::NewerSchema { .. } => ErrorCode::NewerSchema,
+            Self::Corrupt(_) => ErrorCode::StoreCorrupt,
+            Self::Damaged(_) => ErrorCode::StoreDamaged,
+            Self::Unavailable(_) => ErrorCode::StoreUnavailable,
+            Self::Closed => ErrorCode::StoreClosed,
         }
     }
 }

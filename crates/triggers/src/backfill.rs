@@ -1,6 +1,6 @@
 //! Due times of the past, made up for because somebody wants it.
 
-use riverrun_types::{Millis, RunId};
+use riverrun_types::{ErrorCode, Millis, RunId};
 
 use crate::{Error, Result, Triggers, clockwork::scheduled};
 
@@ -36,7 +36,7 @@ pub enum Made {
     WasThere(RunId),
     /// There is none, and why.
     Failed {
-        code: &'static str,
+        code: ErrorCode,
         message: String,
     },
 }

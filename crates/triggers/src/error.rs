@@ -2,7 +2,7 @@
 
 use jiff::{Span, SpanRound, Unit};
 use riverrun_engine::SchemaIssue;
-use riverrun_types::{Millis, Name, RunStatus, time::iso};
+use riverrun_types::{ErrorCode, Millis, Name, RunStatus, time::iso};
 
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -97,29 +97,29 @@ impl Error {
     }
 
     /// The stable code that people see.
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> ErrorCode {
         match self {
             Self::Runtime(error) => error.code(),
-            Self::Invalid { .. } | Self::Secret(_) => "TRIGGER_INVALID",
-            Self::Cron { .. } => "CRON_INVALID",
-            Self::TimeZone(_) => "TIME_ZONE_UNKNOWN",
-            Self::Changed { .. } => "TRIGGER_MOVED",
-            Self::Exists(_) => "TRIGGER_EXISTS",
-            Self::Disabled(_) => "TRIGGER_DISABLED",
-            Self::Broken { .. } => "TRIGGER_BROKEN",
-            Self::TooMany(_) => "TRIGGER_LIMIT",
-            Self::NoSchedule { .. } => "TRIGGER_NO_SCHEDULE",
-            Self::Forgotten { .. } => "DUE_TIME_FORGOTTEN",
-            Self::NoRoute { .. } => "NOT_FOUND",
-            Self::WrongMethod { .. } => "METHOD_NOT_ALLOWED",
-            Self::SchemaTooComplex { .. } => "SCHEMA_TOO_COMPLEX",
-            Self::Signature(_) => "SIGNATURE_INVALID",
-            Self::BadJson(_) => "BAD_JSON",
-            Self::MediaType(_) => "UNSUPPORTED_MEDIA_TYPE",
-            Self::Body(_) => "INPUT_INVALID",
-            Self::Chain(_) => "TRIGGER_CHAIN",
+            Self::Invalid { .. } | Self::Secret(_) => ErrorCode::TriggerInvalid,
+            Self::Cron { .. } => ErrorCode::CronInvalid,
+            Self::TimeZone(_) => ErrorCode::TimeZoneUnknown,
+            Self::Changed { .. } => ErrorCode::TriggerMoved,
+            Self::Exists(_) => ErrorCode::TriggerExists,
+            Self::Disabled(_) => ErrorCode::TriggerDisabled,
+            Self::Broken { .. } => ErrorCode::TriggerBroken,
+            Self::TooMany(_) => ErrorCode::TriggerLimit,
+            Self::NoSchedule { .. } => ErrorCode::TriggerNoSchedule,
+            Self::Forgotten { .. } => ErrorCode::DueTimeForgotten,
+            Self::NoRoute { .. } => ErrorCode::NotFound,
+            Self::WrongMethod { .. } => ErrorCode::MethodNotAllowed,
+            Self::SchemaTooComplex { .. } => ErrorCode::SchemaTooComplex,
+            Self::Signature(_) => ErrorCode::SignatureInvalid,
+            Self::BadJson(_) => ErrorCode::BadJson,
+            Self::MediaType(_) => ErrorCode::UnsupportedMediaType,
+            Self::Body(_) => ErrorCode::InputInvalid,
+            Self::Chain(_) => ErrorCode::TriggerChain,
             Self::Expression { error, .. } if error.is_retriable() => error.code(),
-            Self::Expression { .. } => "TRIGGER_EXPRESSION",
+            Self::Expression { .. } => ErrorCode::TriggerExpression,
         }
     }
 

@@ -1,7 +1,7 @@
 //! A trigger as JSON shows it to people. Its secrets stay where they are.
 
 use riverrun_store::TriggerRecord;
-use riverrun_types::{Json, time::Iso};
+use riverrun_types::{ErrorCode, Json, time::Iso};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -39,7 +39,7 @@ pub struct ShownTrigger {
 
 #[derive(Serialize)]
 struct Cause {
-    code: &'static str,
+    code: ErrorCode,
     message: String,
 }
 

@@ -320,7 +320,7 @@ mod tests {
         ] {
             let refused = new(config.clone()).err();
             assert_eq!(
-                refused.map(|error| error.code()),
+                refused.map(|error| error.code().as_str()),
                 Some("TRIGGER_INVALID"),
                 "{config}"
             );

@@ -1,6 +1,7 @@
 //! What every riverrun crate shares: ids, the event envelope and its vocabulary, statuses,
 //! JSON kept as text, and flow definitions. No I/O, no clock, no policy.
 
+pub mod error_code;
 pub mod event;
 pub mod flow;
 pub mod id;
@@ -14,6 +15,7 @@ pub mod status;
 pub mod time;
 pub mod words;
 
+pub use error_code::{Code, ErrorCode};
 pub use event::{Draft, Event, EventType, StepRef};
 pub use flow::{
     Await, AwaitType, Compensation, Delay, Flow, Join, Limits, OnFailure, Retry, Selector, Step,

@@ -4,6 +4,7 @@
 mod markup;
 mod reference;
 
+use riverrun_types::ErrorCode;
 use std::sync::OnceLock;
 
 use axum::{
@@ -14,7 +15,7 @@ use axum::{
 
 use crate::{
     app::Api,
-    errors::{ApiError, ErrorCode, TABLE, find},
+    errors::ApiError,
     extract::Segments,
     html::escape,
     reply::{Answer, html, with_type},
@@ -45,19 +46,21 @@ pub(crate) async fn docs(State(api): State<Api>) -> Response {
 #[utoipa::path(get, path = "/api/docs/errors", tag = "server",
     responses((status = 200, description = "A page", body = String, content_type = "text/html")))]
 pub(crate) async fn error_index() -> Response {
-    let row = |row: &ErrorCode| {
-        let seen = row.seen.word();
+    let row = |code: &ErrorCode| {
+        let seen = code.seen().word();
         format!(
             "<tr><td><a href=\"/api/docs/errors/{0}\"><code>{0}</code></a></td><td>{seen}</td><td>{1}</td></tr>",
-            row.code,
-            prose(row.meaning)
+            code,
+            prose(code.what())
         )
     };
-    let rows: String = TABLE.iter().map(row).collect();
+    let mut codes = ErrorCode::ALL.to_vec();
+    codes.sort_unstable_by_key(|code| code.as_str());
+    let rows: String = codes.iter().map(row).collect();
     let body = format!(
         "<h1>Errors</h1><p>Every failure is <code>{{\"error\": {{code, message, details?, docs?}}}}</code>. \
-         Codes are stable; the same ones stand in the error of a run and in the CLI.</p>\
-         <table><tr><th>code</th><th>seen</th><th>meaning</th></tr>{rows}</table>"
+         Codes are stable. The errors of runs and the command line use the same ones.</p>\
+         <table><tr><th>code</th><th>seen</th><th>what happened</th></tr>{rows}</table>"
     );
     html(page("Errors", &body))
 }
@@ -67,22 +70,23 @@ pub(crate) async fn error_index() -> Response {
     params(("code" = String, Path, description = "A code, such as `RUN_NOT_FOUND`")),
     responses(
         (status = 200, description = "A page", body = String, content_type = "text/html"),
-        (status = 404, description = "NOT_FOUND", body = schemas::Failure)))]
+        (status = 404, description = ErrorCode::NotFound, body = schemas::Failure)))]
 pub(crate) async fn error_page(Segments(code): Segments<String>) -> Answer {
-    let Some(row) = find(&code) else {
+    let Some(code) = ErrorCode::parse(&code) else {
         let code: String = code.chars().take(64).collect();
         let message = format!("there is no error code {code:?}: /api/docs/errors lists them");
-        return Err(ApiError::new("NOT_FOUND", message));
+        return Err(ApiError::new(ErrorCode::NotFound, message));
     };
-    let seen = row.seen.sentence();
+    let (seen, disposition) = (code.seen().sentence(), code.disposition().sentence());
     let body = format!(
-        "<p><a href=\"/api/docs/errors\">Errors</a></p><h1><code>{}</code></h1><p>{}</p>\
-         <h2>What to do</h2><p>{}</p><p class=\"quiet\">{seen}</p>",
-        row.code,
-        prose(row.meaning),
-        prose(row.remedy)
+        "<p><a href=\"/api/docs/errors\">Errors</a></p><h1><code>{code}</code></h1>\
+         <h2>What happened</h2><p>{}</p><h2>Why</h2><p>{}</p><h2>What to do</h2><p>{}</p>\
+         <p class=\"quiet\">{seen} {disposition}</p>",
+        prose(code.what()),
+        prose(code.why()),
+        prose(code.fix())
     );
-    Ok(html(page(row.code, &body)))
+    Ok(html(page(code.as_str(), &body)))
 }
 
 /// What this is

@@ -7,33 +7,34 @@ use std::{
 };
 
 use axum::http::StatusCode;
+use riverrun_types::ErrorCode;
 
 /// How often the log is told of the same code. A full disk or a busy run fails every request, and
 /// a line for each would bury the rest of the log.
 const EVERY: Duration = Duration::from_secs(10);
 
 /// Tells the log of a failure: what passes by itself is a warning, what does not is an error.
-pub(super) fn tell(status: StatusCode, code: &'static str, reason: &str) {
+pub(super) fn tell(status: StatusCode, code: ErrorCode, reason: &str) {
     static TOLD: LazyLock<Told> = LazyLock::new(Told::default);
     let Some(since) = TOLD.note(code, Instant::now()) else {
         return;
     };
     if status == StatusCode::SERVICE_UNAVAILABLE {
-        tracing::warn!(code, reason, since, "a request failed");
+        tracing::warn!(code = code.as_str(), reason, since, "a request failed");
     } else {
-        tracing::error!(code, reason, since, "a request failed");
+        tracing::error!(code = code.as_str(), reason, since, "a request failed");
     }
 }
 
 /// When each code was last told, and how often it came up since.
 #[derive(Default)]
-struct Told(Mutex<HashMap<&'static str, (Instant, u64)>>);
+struct Told(Mutex<HashMap<ErrorCode, (Instant, u64)>>);
 
 impl Told {
     /// How many of the code were not told before this one; nothing if it is not its turn either.
-    fn note(&self, code: &'static str, now: Instant) -> Option<u64> {
+    fn note(&self, code: ErrorCode, now: Instant) -> Option<u64> {
         let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match told.get_mut(code) {
+        match told.get_mut(&code) {
             Some((at, since)) if now.saturating_duration_since(*at) < EVERY => {
                 *since += 1;
                 None
@@ -55,13 +56,13 @@ mod tests {
     fn a_code_is_told_now_and_then_with_the_number_between() {
         let (told, begun) = (Told::default(), Instant::now());
         let note = |code, ms| told.note(code, begun + Duration::from_millis(ms));
-        assert_eq!(note("BUSY", 0), Some(0));
-        assert_eq!(note("BUSY", 1), None);
-        assert_eq!(note("INTERNAL", 1), Some(0));
-        assert_eq!(note("BUSY", 9_999), None);
-        assert_eq!(note("BUSY", 10_000), Some(2));
-        assert_eq!(note("BUSY", 10_001), None);
-        assert_eq!(note("BUSY", 30_000), Some(1));
+        assert_eq!(note(ErrorCode::Busy, 0), Some(0));
+        assert_eq!(note(ErrorCode::Busy, 1), None);
+        assert_eq!(note(ErrorCode::Internal, 1), Some(0));
+        assert_eq!(note(ErrorCode::Busy, 9_999), None);
+        assert_eq!(note(ErrorCode::Busy, 10_000), Some(2));
+        assert_eq!(note(ErrorCode::Busy, 10_001), None);
+        assert_eq!(note(ErrorCode::Busy, 30_000), Some(1));
     }
 
     /// Keeps the levels of what it is told.
@@ -97,7 +98,12 @@ mod tests {
         use crate::errors::ApiError;
         let levels = Levels::default();
         tracing::subscriber::with_default(levels.clone(), || {
-            for code in ["BUSY", "DISK_FULL", "BUSY", "BAD_JSON"] {
+            for code in [
+                ErrorCode::Busy,
+                ErrorCode::DiskFull,
+                ErrorCode::Busy,
+                ErrorCode::BadJson,
+            ] {
                 let _ = ApiError::new(code, "so it is").into_response();
             }
         });

@@ -1,16 +1,14 @@
-//! Failures as clients see them: one shape, one table of codes.
+//! Failures as clients see them: one shape for all codes.
 
 mod log;
-mod table;
 
 use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
+use riverrun_types::ErrorCode;
 use serde::Serialize;
 use serde_json::{Value, json};
-
-pub use table::{ErrorCode, Seen, TABLE, find};
 
 use crate::reply::with_type;
 
@@ -20,15 +18,13 @@ pub(crate) struct ApiError(Box<Parts>);
 
 #[derive(Debug)]
 struct Parts {
-    code: &'static str,
+    code: ErrorCode,
     message: String,
     details: Option<Value>,
 }
 
 impl ApiError {
-    /// `code` is one of [`TABLE`].
-    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
-        debug_assert!(find(code).is_some(), "{code} is not in the table of errors");
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self(Box::new(Parts {
             code,
             message: message.into(),
@@ -41,20 +37,20 @@ impl ApiError {
         self
     }
 
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> ErrorCode {
         self.0.code
     }
 
     /// The same failure under another code.
-    pub fn with_code(mut self, code: &'static str) -> Self {
-        debug_assert!(find(code).is_some(), "{code} is not in the table of errors");
+    pub fn with_code(mut self, code: ErrorCode) -> Self {
         self.0.code = code;
         self
     }
 
     pub fn status(&self) -> StatusCode {
-        find(self.0.code)
-            .and_then(|code| StatusCode::from_u16(code.status()?).ok())
+        let status = self.0.code.status();
+        status
+            .and_then(|status| StatusCode::from_u16(status).ok())
             .unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 
@@ -71,7 +67,7 @@ impl ApiError {
 
 #[derive(Serialize)]
 struct Shape<'a> {
-    code: &'a str,
+    code: ErrorCode,
     message: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     details: Option<&'a Value>,
@@ -83,7 +79,7 @@ impl IntoResponse for ApiError {
         let status = self.status();
         if status.is_server_error() {
             let Parts { code, message, .. } = &*self.0;
-            log::tell(status, code, message);
+            log::tell(status, *code, message);
         }
         let mut response = with_type(status, "application/json", self.json().to_string());
         if status == StatusCode::SERVICE_UNAVAILABLE {
@@ -110,7 +106,7 @@ impl From<riverrun_runtime::Error> for ApiError {
         use riverrun_runtime::Error;
         // What keeps the process from being run, with the code that its file was refused with.
         let code = match &error {
-            Error::ProcessBroken(why) => find(&why.code).map_or(error.code(), |known| known.code),
+            Error::ProcessBroken(why) => why.code.known().unwrap_or(error.code()),
             error => error.code(),
         };
         let refused = Self::new(code, error.to_string());
@@ -165,31 +161,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_in_order_and_says_something() {
-        for pair in TABLE.windows(2) {
-            assert!(
-                pair[0].code < pair[1].code,
-                "{} {}",
-                pair[0].code,
-                pair[1].code
-            );
-        }
-        for code in TABLE {
-            assert!(
-                !code.meaning.is_empty() && !code.remedy.is_empty(),
-                "{}",
-                code.code
-            );
-            assert!(
-                code.status()
-                    .is_none_or(|status| (400..600).contains(&status))
-            );
-        }
-    }
-
-    #[test]
     fn a_failure_has_one_shape() {
-        let error = ApiError::new("BAD_QUERY", "limit: no").details(json!({"parameter": "limit"}));
+        let error =
+            ApiError::new(ErrorCode::BadQuery, "limit: no").details(json!({"parameter": "limit"}));
         assert_eq!(
             error.json(),
             json!({"error": {

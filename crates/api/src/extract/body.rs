@@ -10,7 +10,7 @@ use axum::{
 use riverrun_engine::{Issue, too_many_steps};
 use riverrun_runtime::{Error, Format, NotRead, Work, compute, read_definition};
 use riverrun_types::{
-    Json,
+    ErrorCode, Json,
     json::{
         is_repeated_member,
         strict::{self, Strict},
@@ -49,7 +49,7 @@ pub(crate) fn read_object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiErr
     }
     read::<serde::de::IgnoredAny>(bytes)?;
     let message = "the body must be a JSON object, as in {}";
-    Err(ApiError::new("BAD_REQUEST", message))
+    Err(ApiError::new(ErrorCode::BadRequest, message))
 }
 
 /// A JSON body of any kind, kept as text.
@@ -121,7 +121,7 @@ fn read_flow(
     max_steps: usize,
 ) -> Result<Result<Value, Issue>, ApiError> {
     let text = std::str::from_utf8(bytes)
-        .map_err(|_| ApiError::new("BAD_DEFINITION", "the definition is not UTF-8 text"))?;
+        .map_err(|_| ApiError::new(ErrorCode::BadDefinition, "the definition is not UTF-8 text"))?;
     match read_definition(text, format, max_steps) {
         Ok(definition) => Ok(Ok(definition)),
         Err(NotRead::TooManySteps) => Ok(Err(too_many_steps(max_steps))),
@@ -143,7 +143,10 @@ async fn off_the_async_threads<T: Send + 'static>(
     }
     match tokio::task::spawn_blocking(move || read(&bytes)).await {
         Ok(read) => read,
-        Err(_) => Err(ApiError::new("INTERNAL", "the body could not be read")),
+        Err(_) => Err(ApiError::new(
+            ErrorCode::Internal,
+            "the body could not be read",
+        )),
     }
 }
 
@@ -156,14 +159,18 @@ pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
 fn refusal<T: DeserializeOwned>(bytes: &[u8], error: &serde_json::Error) -> ApiError {
     let place = json!({"line": error.line(), "column": error.column()});
     if error.classify() != Category::Data {
-        return ApiError::new("BAD_JSON", format!("the body is not JSON: {error}")).details(place);
+        return ApiError::new(ErrorCode::BadJson, format!("the body is not JSON: {error}"))
+            .details(place);
     }
     if is_repeated_member(error) {
         let message = plain(&error.to_string());
-        return ApiError::new("DUPLICATE_MEMBER", message).details(place);
+        return ApiError::new(ErrorCode::DuplicateMember, message).details(place);
     }
     if let Err(error) = std::str::from_utf8(bytes).map_or(Ok(()), riverrun_types::json::readable) {
-        let refused = ApiError::new("BAD_JSON", format!("the body cannot be read: {error}"));
+        let refused = ApiError::new(
+            ErrorCode::BadJson,
+            format!("the body cannot be read: {error}"),
+        );
         return match error.line() {
             0 => refused,
             line => refused.details(json!({"line": line, "column": error.column()})),
@@ -178,7 +185,7 @@ fn refusal<T: DeserializeOwned>(bytes: &[u8], error: &serde_json::Error) -> ApiE
     let mut details = place;
     if field == "." || field == "?" {
         return ApiError::new(
-            "BAD_REQUEST",
+            ErrorCode::BadRequest,
             format!("the body does not fit: {}", plain(&error.to_string())),
         )
         .details(details);
@@ -189,7 +196,7 @@ fn refusal<T: DeserializeOwned>(bytes: &[u8], error: &serde_json::Error) -> ApiE
         cause if cause.contains(&format!("`{field}`")) => cause,
         cause => format!("{field}: {cause}"),
     };
-    ApiError::new("BAD_REQUEST", message).details(details)
+    ApiError::new(ErrorCode::BadRequest, message).details(details)
 }
 
 /// The format that the body claims to have; JSON where it claims nothing.
@@ -207,7 +214,7 @@ fn format(headers: &HeaderMap) -> Result<Format, ApiError> {
     } else {
         let given: String = given.chars().take(64).collect();
         let message = format!("{given:?} is not understood: send content-type application/json");
-        Err(ApiError::new("UNSUPPORTED_MEDIA_TYPE", message))
+        Err(ApiError::new(ErrorCode::UnsupportedMediaType, message))
     }
 }
 
@@ -221,7 +228,7 @@ fn json_only(format: Format) -> Result<(), ApiError> {
     match format {
         Format::Json => Ok(()),
         Format::Yaml => Err(ApiError::new(
-            "UNSUPPORTED_MEDIA_TYPE",
+            ErrorCode::UnsupportedMediaType,
             "only definitions of flows may be YAML: send content-type application/json",
         )),
     }
@@ -244,10 +251,10 @@ pub(crate) async fn bytes_up_to(request: Request, limit: usize) -> Result<Bytes,
         Ok(Err(error)) if is_over_limit(&error) => Err(too_large(limit)),
         Ok(Err(error)) => {
             let message = format!("the body could not be read: {error}");
-            Err(ApiError::new("BAD_REQUEST", message))
+            Err(ApiError::new(ErrorCode::BadRequest, message))
         }
         Err(_) => Err(ApiError::new(
-            "BODY_TIMEOUT",
+            ErrorCode::BodyTimeout,
             format!("the body did not arrive within {} s", UPLOAD.as_secs()),
         )),
     }
@@ -255,7 +262,7 @@ pub(crate) async fn bytes_up_to(request: Request, limit: usize) -> Result<Bytes,
 
 fn too_large(limit: usize) -> ApiError {
     let message = format!("the body has more than {limit} bytes");
-    ApiError::new("TOO_LARGE", message).details(json!({ "limit": limit }))
+    ApiError::new(ErrorCode::TooLarge, message).details(json!({ "limit": limit }))
 }
 
 fn is_over_limit(error: &axum::Error) -> bool {

@@ -5,7 +5,7 @@ use axum::{
     http::request::Parts,
 };
 use riverrun_store::{RunFilter, RunRecord};
-use riverrun_types::{Name, RunId};
+use riverrun_types::{ErrorCode, Name, RunId};
 use serde::de::DeserializeOwned;
 
 use crate::{app::Api, errors::ApiError};
@@ -19,7 +19,7 @@ impl<T: DeserializeOwned + Send> FromRequestParts<Api> for Segments<T> {
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
         match Path::<T>::from_request_parts(parts, api).await {
             Ok(Path(segments)) => Ok(Self(segments)),
-            Err(rejection) => Err(ApiError::new("BAD_REQUEST", rejection.body_text())),
+            Err(rejection) => Err(ApiError::new(ErrorCode::BadRequest, rejection.body_text())),
         }
     }
 }
@@ -51,10 +51,11 @@ impl FromRequestParts<Api> for JobPath {
 /// Checks an id of a job, and finds out which one `latest` is.
 pub(crate) async fn job_id(api: &Api, text: &str) -> Result<RunId, ApiError> {
     if text != "latest" {
-        return RunId::checked(text).map_err(|error| ApiError::new("BAD_ID", error.to_string()));
+        return RunId::checked(text)
+            .map_err(|error| ApiError::new(ErrorCode::BadId, error.to_string()));
     }
     let newest = api.runtime().store().newest_job().await?;
-    newest.ok_or_else(|| ApiError::new("JOB_NOT_FOUND", "there is no job yet"))
+    newest.ok_or_else(|| ApiError::new(ErrorCode::JobNotFound, "there is no job yet"))
 }
 
 /// The id of a run below its flow; `latest` is the newest run of that flow.
@@ -69,7 +70,7 @@ impl FromRequestParts<Api> for FlowRunPath {
         let flow = FlowPath::from(flow);
         let missing = || {
             let message = format!("flow {:?} has no run {id:?}", flow.id);
-            ApiError::new("RUN_NOT_FOUND", message)
+            ApiError::new(ErrorCode::RunNotFound, message)
         };
         let record = if id == "latest" {
             let newest = RunFilter {
@@ -93,7 +94,8 @@ impl FromRequestParts<Api> for FlowRunPath {
 /// Checks an id of a run, and finds out which one `latest` is.
 pub(crate) async fn run_id(api: &Api, text: &str) -> Result<RunId, ApiError> {
     if text != "latest" {
-        return RunId::checked(text).map_err(|error| ApiError::new("BAD_ID", error.to_string()));
+        return RunId::checked(text)
+            .map_err(|error| ApiError::new(ErrorCode::BadId, error.to_string()));
     }
     let newest = RunFilter {
         limit: 1,
@@ -102,7 +104,7 @@ pub(crate) async fn run_id(api: &Api, text: &str) -> Result<RunId, ApiError> {
     let newest = api.runtime().list(&newest).await?.items.pop();
     newest
         .map(|record| record.id)
-        .ok_or_else(|| ApiError::new("RUN_NOT_FOUND", "there is no run yet"))
+        .ok_or_else(|| ApiError::new(ErrorCode::RunNotFound, "there is no run yet"))
 }
 
 /// A flow, with the version if the path names one: `id` or `id@version`.

@@ -1,7 +1,7 @@
 //! Query parameters: a struct documents and reads them, and what it does not know is refused.
 
 use axum::{extract::FromRequestParts, http::request::Parts};
-use riverrun_types::{EventId, Millis, time, words};
+use riverrun_types::{ErrorCode, EventId, Millis, time, words};
 use serde::{Deserialize, Deserializer, de::DeserializeOwned, de::Error as _};
 
 use crate::{app::Api, errors::ApiError};
@@ -37,7 +37,7 @@ fn read<T: DeserializeOwned>(query: &str) -> Result<T, ApiError> {
             None => format!("{name}: {told}"),
         };
         let details = serde_json::json!({ "parameter": name });
-        ApiError::new("BAD_QUERY", message).details(details)
+        ApiError::new(ErrorCode::BadQuery, message).details(details)
     })
 }
 

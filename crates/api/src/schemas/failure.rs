@@ -1,5 +1,6 @@
 //! The one shape of failures.
 
+use riverrun_types::ErrorCode;
 use serde_json::Value;
 use utoipa::ToSchema;
 
@@ -12,7 +13,7 @@ pub struct Failure {
 #[derive(ToSchema)]
 pub struct FailureBody {
     /// Stable: what programs should look at.
-    #[schema(example = "RUN_NOT_FOUND")]
+    #[schema(example = json!(ErrorCode::RunNotFound))]
     pub code: String,
     /// For people; may change.
     pub message: String,

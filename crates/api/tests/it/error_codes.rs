@@ -1,4 +1,4 @@
-//! Every code that the sources give is in the table, and every code of the table has its page.
+//! Codes are made from the table alone, and each code of the table has a use and a page.
 
 use std::{
     collections::BTreeMap,
@@ -6,17 +6,23 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use riverrun_api::errors::{Seen, TABLE, find};
+use riverrun_types::{ErrorCode, error_code::Seen};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The sources of our crates without their tests, by path.
+/// The sources of our crates without their tests and the table of codes, by path.
 fn sources() -> BTreeMap<PathBuf, String> {
     let folders = fs::read_dir(root().join("crates")).unwrap();
     let folders = folders.map(|entry| entry.unwrap().path().join("src"));
-    files_in(folders.collect(), &[".rs"])
+    let mut found = files_in(folders.collect(), &[".rs"]);
+    found.retain(|path, _| {
+        !path
+            .iter()
+            .any(|part| part == "error_code" || part == "tests")
+    });
+    found
 }
 
 /// What SDKs raise by themselves comes from here.
@@ -33,9 +39,7 @@ fn files_in(mut ahead: Vec<PathBuf>, endings: &[&str]) -> BTreeMap<PathBuf, Stri
             let name = path.file_name().unwrap().to_str().unwrap().to_owned();
             if path.is_dir() {
                 ahead.push(path);
-            } else if endings.iter().any(|ending| name.ends_with(ending))
-                && !["tests.rs", "table.rs"].contains(&name.as_str())
-            {
+            } else if endings.iter().any(|ending| name.ends_with(ending)) && name != "tests.rs" {
                 let text = fs::read_to_string(&path).unwrap();
                 let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
                 found.insert(path, code.to_owned());
@@ -45,90 +49,85 @@ fn files_in(mut ahead: Vec<PathBuf>, endings: &[&str]) -> BTreeMap<PathBuf, Stri
     found
 }
 
-/// Every word in capitals that stands in quotes, with what stands before it.
-fn words(source: &str) -> Vec<(&str, &str)> {
-    let parts: Vec<&str> = source.split('"').collect();
-    let code =
-        |text: &str| text.len() > 3 && text.bytes().all(|b| b.is_ascii_uppercase() || b == b'_');
+/// The texts between double or single quotes that are written in capitals, each with what is in
+/// front of it.
+fn quoted(source: &str) -> Vec<(&str, &str)> {
+    let parts: Vec<&str> = source.split(['"', '\'']).collect();
+    let is_code = |text: &str| {
+        text.len() > 3 && text.starts_with(|c: char| c.is_ascii_uppercase()) && {
+            let mut bytes = text.bytes();
+            bytes.all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+        }
+    };
     parts
         .windows(2)
-        .filter(|pair| code(pair[1]))
+        .filter(|pair| is_code(pair[1]))
         .map(|pair| (pair[0].trim_end(), pair[1]))
         .collect()
 }
 
-/// A word is a code if it has an underscore and is no variable of the environment, or where it
-/// stands makes it one.
-fn is_code(before: &str, word: &str) -> bool {
-    let made = [
-        "Failure::new(",
-        "Failure::usage(",
-        "ApiError::new(",
-        "refuse(",
-    ];
-    let variable = [
-        "CARGO_",
-        "RIVERRUN_",
-        "JOB_ID",
-        "SERVICE_",
-        "NODE_",
-        "OUT_DIR",
-    ]
-    .iter()
-    .any(|p| word.starts_with(p));
-    made.iter().any(|call| before.ends_with(call)) || (word.contains('_') && !variable)
-}
-
+/// Unit tests are left out: they compare the text on the wire.
 #[test]
-fn every_code_in_the_sources_is_in_the_table() {
-    let sources = sources();
-    let mut seen = 0;
-    let mut missing = Vec::new();
-    for (path, source) in &sources {
-        // Where a crate lists its codes, all of them count.
-        let list = ["error.rs", "engine/src/lib.rs"]
-            .iter()
-            .any(|end| path.ends_with(end));
-        for (before, word) in words(source) {
-            if list || is_code(before, word) {
-                seen += 1;
-                if find(word).is_none() {
-                    missing.push(format!("{word} in {}", path.display()));
-                }
-            }
-        }
-    }
-    assert!(seen > 150, "the codes were not found: {seen}");
-    assert!(missing.is_empty(), "not in the table: {missing:#?}");
-}
-
-#[test]
-fn every_code_in_the_table_is_in_the_sources() {
-    let mut sources = sources();
-    sources.extend(sdk_sources());
-    let given = |code: &str| {
-        let quoted = [format!("\"{code}\""), format!("'{code}'")];
-        let is_in = |source: &String| quoted.iter().any(|quoted| source.contains(quoted));
-        sources.values().any(is_in)
-    };
-    let gone: Vec<&str> = TABLE
-        .iter()
-        .map(|row| row.code)
-        .filter(|code| !given(code))
-        .collect();
-    assert!(gone.is_empty(), "nothing gives these any more: {gone:?}");
-}
-
-#[test]
-fn codes_of_refusals_have_a_status() {
+fn no_code_is_a_string_literal() {
+    let mut found = Vec::new();
     for (path, source) in sources() {
-        if path.ends_with("store/src/error.rs") || path.ends_with("runtime/src/error.rs") {
-            for (_, code) in words(&source) {
-                let status = find(code).and_then(|row| row.status());
-                assert!(status.is_some(), "{code} has no status");
+        for (before, text) in quoted(&source) {
+            let made = [
+                "Error::new(",
+                "Failure::new(",
+                "::usage(",
+                "Parked::new(",
+                "Code::from(",
+            ];
+            // Of an invocation that a runner never began. It is run elsewhere, and no user sees it.
+            let is_made = text != "RELOAD" && made.iter().any(|call| before.ends_with(call));
+            if is_made || ErrorCode::parse(text).is_some() {
+                found.push(format!("{text} in {}", path.display()));
             }
         }
     }
+    assert!(
+        found.is_empty(),
+        "use riverrun_types::ErrorCode: {found:#?}"
+    );
+}
+
+/// SDKs raise some codes by themselves.
+#[test]
+fn every_code_is_used() {
+    let sources = sources();
+    let sdks = sdk_sources();
+    let is_used = |code: &ErrorCode| {
+        let variant = format!("ErrorCode::{code:?}");
+        let is_whole = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric());
+        let uses = |source: &String| source.split(&variant).skip(1).any(is_whole);
+        let raises = |source: &String| quoted(source).iter().any(|(_, text)| code == text);
+        sources.values().any(uses) || sdks.values().any(raises)
+    };
+    let unused: Vec<_> = ErrorCode::ALL.iter().filter(|it| !is_used(it)).collect();
+    assert!(unused.is_empty(), "nothing gives these: {unused:?}");
+}
+
+#[test]
+fn sdks_raise_codes_of_the_table_only() {
+    let mut seen = 0;
+    let mut unknown = Vec::new();
+    for (path, source) in sdk_sources() {
+        for (before, text) in quoted(&source) {
+            let raised = ["Error(", "Refusal(", "code:", "code=", "code ??", "code or"];
+            // RELOAD is between a runner and its pool, and Node.js gives codes with ERR_.
+            let is_foreign = text == "RELOAD" || text.starts_with("ERR_");
+            if is_foreign || !raised.iter().any(|made| before.ends_with(made)) {
+                continue;
+            }
+            seen += 1;
+            if ErrorCode::parse(text).is_none() {
+                unknown.push(format!("{text} in {}", path.display()));
+            }
+        }
+    }
+    assert!(seen > 50, "the codes were not found: {seen}");
+    assert!(unknown.is_empty(), "not in the table: {unknown:#?}");
 }
 
 /// The codes that FlowMonkey's engine gave mean the same here. Its STEP_FAILED is not among them:
@@ -147,7 +146,7 @@ fn codes_of_the_earlier_engine_keep_their_names() {
         "STEP_NOT_FOUND",
         "TIMEOUT",
     ] {
-        assert!(find(code).is_some(), "{code}");
+        assert!(ErrorCode::parse(code).is_some(), "{code}");
     }
 }
 
@@ -157,9 +156,9 @@ const AGAIN: &str = "run: UPDATE_DOCS=1 cargo nextest run -p riverrun-api error_
 #[test]
 fn error_pages_say_what_the_table_says() {
     let folder = root().join("docs/errors");
-    let mut pages: BTreeMap<String, String> = TABLE
+    let mut pages: BTreeMap<String, String> = ErrorCode::ALL
         .iter()
-        .map(|row| (format!("{}.md", row.code), row.markdown()))
+        .map(|code| (format!("{code}.md"), code.markdown()))
         .collect();
     pages.insert("README.md".to_owned(), index(&folder));
     if std::env::var_os("UPDATE_DOCS").is_some() {
@@ -189,28 +188,30 @@ fn index(folder: &Path) -> String {
     let heading = "## Codes\n";
     let at = readme.find(heading).expect("a heading \"## Codes\"");
     let mut text = readme[..at + heading.len()].to_owned();
-    for (title, told, of) in [
+    let mut codes = ErrorCode::ALL.to_vec();
+    codes.sort_unstable_by_key(|code| code.as_str());
+    for (title, about, of) in [
         (
             "Requests",
-            "With the status of the answer.",
+            "The server answers a request with this status.",
             (|seen| matches!(seen, Seen::Request(_))) as fn(Seen) -> bool,
         ),
-        ("Runs", "In the error of a run or a step.", |seen| {
+        ("Runs", "The error of a run, a step or a job.", |seen| {
             seen == Seen::Run
         }),
         (
             "Command line",
-            "From a command that could not do its work, or from the library.",
+            "From a command, or from the library when it opens a server.",
             |seen| seen == Seen::Command,
         ),
     ] {
         text.push_str(&format!(
-            "\n### {title}\n\n{told}\n\n| code | seen | meaning |\n| --- | --- | --- |\n"
+            "\n### {title}\n\n{about}\n\n| code | seen | what happened |\n| --- | --- | --- |\n"
         ));
-        for row in TABLE.iter().filter(|row| of(row.seen)) {
-            let (code, seen) = (row.code, row.seen.word());
-            let meaning = row.meaning.replace('|', "\\|");
-            text.push_str(&format!("| [{code}]({code}.md) | {seen} | {meaning} |\n"));
+        for code in codes.iter().filter(|code| of(code.seen())) {
+            let seen = code.seen().word();
+            let what = code.what().replace('|', "\\|");
+            text.push_str(&format!("| [{code}]({code}.md) | {seen} | {what} |\n"));
         }
     }
     text

@@ -112,7 +112,7 @@ fn random_requests_are_answered_in_one_shape() {
                 TestCaseError::fail(format!("{method} {uri}: {status} {error}"))
             })?;
             let code = body["error"]["code"].as_str().unwrap_or_default();
-            let known = riverrun_api::errors::find(code);
+            let known = riverrun_types::ErrorCode::parse(code);
             prop_assert_eq!(
                 known.and_then(|known| known.status()),
                 Some(status.as_u16())

@@ -1,10 +1,10 @@
 //! Awaits: a visit waits for a time, an event or whoever opens a door, because its definition or
 //! its code says so.
 
-use riverrun_types::{Json, Name, time::iso};
+use riverrun_types::{ErrorCode, Json, Name, time::iso};
 
 use super::{How, Over, Turn};
-use crate::{AwaitFor, Awaiting, Failure, Visit, VisitKey, Wait, code, fact::Fact, run::timed_out};
+use crate::{AwaitFor, Awaiting, Failure, Visit, VisitKey, Wait, fact::Fact, run::timed_out};
 
 impl Turn<'_> {
     /// A visit that has not begun waits first.
@@ -43,7 +43,7 @@ impl Turn<'_> {
     pub(super) fn await_in_code(&mut self, visit: &Visit, awaiting: Awaiting, jitter: f64) {
         if let Some(until_ms) = awaiting.until_ms.filter(|until| self.is_too_far(*until)) {
             let message = format!("{} is more than ten years away", iso(until_ms));
-            let failure = Failure::new(code::INPUT_ERROR, message).permanent();
+            let failure = Failure::new(ErrorCode::InputError, message).permanent();
             return self.fail(visit, failure, jitter);
         }
         let limit = self.plan.limits.max_awaits;
@@ -53,7 +53,7 @@ impl Turn<'_> {
             let message = format!(
                 "the step has waited {limit} times in one visit, the most that its flow's limits.maxAwaits allows, and all that it did is read again after each: begin a run that goes on from here with ctx.start, and return"
             );
-            let failure = Failure::new(code::MAX_AWAITS, message).permanent();
+            let failure = Failure::new(ErrorCode::MaxAwaits, message).permanent();
             return self.fail(visit, failure, jitter);
         }
         let (at, is_time) = (visit.at(), awaiting.what.is_time());

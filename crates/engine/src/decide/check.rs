@@ -1,10 +1,10 @@
 //! What a step may not do: lead nowhere, write too much, break the state's schema.
 
-use riverrun_types::{Json, Path, State};
+use riverrun_types::{ErrorCode, Json, Path, State};
 use serde_json::json;
 
 use super::Turn;
-use crate::{Failure, Visit, code};
+use crate::{Failure, Visit};
 
 /// The longest message of a failure, in characters: messages are for people.
 const MAX_MESSAGE: usize = 10_000;
@@ -24,14 +24,14 @@ impl Turn<'_> {
     ) -> Result<(), Failure> {
         if let Some(next) = next.filter(|next| self.plan.step(next).is_none()) {
             let message = format!("the flow has no step {next:?} to go to");
-            return Err(Failure::new(code::INVALID_TRANSITION, message).permanent());
+            return Err(Failure::new(ErrorCode::InvalidTransition, message).permanent());
         }
         let Some(output) = output else { return Ok(()) };
         let limit = self.plan.limits.max_value_bytes;
         if output.bytes() > limit {
             let bytes = output.bytes();
             let message = format!("the output has {bytes} bytes; a value may have {limit}");
-            return Err(Failure::new(code::VALUE_TOO_LARGE, message).permanent());
+            return Err(Failure::new(ErrorCode::ValueTooLarge, message).permanent());
         }
         let step = self.plan.step(&visit.key.step);
         let key = step.and_then(|step| step.output_key.as_ref());
@@ -74,7 +74,7 @@ impl Turn<'_> {
             return Ok(());
         }
         let message = format!("the state would have {bytes} bytes; it may have {limit}");
-        Err(Failure::new(code::STATE_TOO_LARGE, message).permanent())
+        Err(Failure::new(ErrorCode::StateTooLarge, message).permanent())
     }
 
     /// The branches of a run share a limit: the items of a list, which came from the state, and as
@@ -92,7 +92,7 @@ impl Turn<'_> {
         let message = format!(
             "the branches of the run would hold {bytes} bytes together; they may hold {limit}, twice the flow's limits.maxStateBytes"
         );
-        Err(Failure::new(code::STATE_TOO_LARGE, message).permanent())
+        Err(Failure::new(ErrorCode::StateTooLarge, message).permanent())
     }
 
     fn check_schema(&self, target: &State, key: &Path, output: &Json) -> Result<(), Failure> {
@@ -104,7 +104,7 @@ impl Turn<'_> {
             return Ok(());
         };
         let message = format!("writing {key} breaks the state's schema{}", first.told());
-        Err(Failure::new(code::STATE_INVALID, message)
+        Err(Failure::new(ErrorCode::StateInvalid, message)
             .details(json!({ "issues": issues }))
             .permanent())
     }
@@ -144,5 +144,5 @@ fn check_depth(key: Option<&Path>, output: &Json) -> Result<(), Failure> {
     }
     let place = key.map_or_else(String::new, |key| format!(" at {key}"));
     let message = format!("the output would nest deeper than {limit} levels{place}");
-    Err(Failure::new(code::TOO_DEEP, message).permanent())
+    Err(Failure::new(ErrorCode::TooDeep, message).permanent())
 }

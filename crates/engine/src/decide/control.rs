@@ -1,9 +1,9 @@
 //! What people and time do to a run: cancel, pause, resume, deadlines.
 
-use riverrun_types::time::iso;
+use riverrun_types::{ErrorCode, time::iso};
 
 use super::Turn;
-use crate::{Cancellation, Failure, code, fact::Fact};
+use crate::{Cancellation, Failure, fact::Fact};
 
 impl Turn<'_> {
     pub(super) fn due(&mut self) {
@@ -27,7 +27,7 @@ impl Turn<'_> {
         let timeout_ms = self.plan.timeout_ms.unwrap_or_default();
         let by = self.state.deadline.map_or_else(String::new, iso);
         let message = format!("the run did not end within {timeout_ms} ms, by {by}");
-        self.fail_run(Failure::new(code::TIMEOUT, message));
+        self.fail_run(Failure::new(ErrorCode::Timeout, message));
     }
 
     pub(super) fn cancel(&mut self, source: &'static str, reason: Option<String>) {
@@ -43,7 +43,7 @@ impl Turn<'_> {
         if self.state.compensating {
             return;
         }
-        let error = Failure::new(code::CANCELLED, reason.clone());
+        let error = Failure::new(ErrorCode::Cancelled, reason.clone());
         let cancellation = Cancellation {
             source: "parent".to_owned(),
             reason: Some(reason),

@@ -1,11 +1,11 @@
 //! Ends: of branches, of the fork around them, of the run.
 
 use indexmap::IndexMap;
-use riverrun_types::{Json, OnFailure};
+use riverrun_types::{ErrorCode, Json, OnFailure};
 use serde_json::json;
 
 use super::{How, Over, Turn};
-use crate::{BranchStatus, Branches, Cancellation, Failure, Visit, Wait, code, fact::Fact};
+use crate::{BranchStatus, Branches, Cancellation, Failure, Visit, Wait, fact::Fact};
 
 impl Turn<'_> {
     /// A path inside a branch is at its end: the fork around it may be, too.
@@ -69,7 +69,7 @@ impl Turn<'_> {
                 "the results of the branches have more than {limit} bytes together, the most that the flow's limits.maxValueBytes allows"
             );
             self.cancel_inside(visit, "the results of the branches are too large");
-            let failure = Failure::new(code::VALUE_TOO_LARGE, message).permanent();
+            let failure = Failure::new(ErrorCode::ValueTooLarge, message).permanent();
             return self.fail(visit, failure, 0.0);
         }
         let is_failed = |branch: &crate::Branch| branch.status == BranchStatus::Failed;
@@ -88,7 +88,7 @@ impl Turn<'_> {
         {
             message.push_str(&format!(": {code}: {why}"));
         }
-        let failure = Failure::new(code::BRANCH_FAILED, message)
+        let failure = Failure::new(ErrorCode::BranchFailed, message)
             .details(json!({"branch": index, "step": step, "error": branch.error}));
         self.fail(visit, failure, 0.0);
     }
@@ -143,7 +143,7 @@ impl Turn<'_> {
     }
 
     pub(super) fn fail_run(&mut self, error: Failure) {
-        let source = if error.code == code::TIMEOUT {
+        let source = if error.code == ErrorCode::Timeout {
             "timeout"
         } else {
             "system"

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use riverrun_types::{Draft, Json, Name, StepRef};
+use riverrun_types::{Draft, ErrorCode, Json, Name, StepRef};
 use serde_json::json;
 
 use super::{Entry, Turn};
-use crate::{Failure, Undo, VisitKey, code, fact::Fact};
+use crate::{Failure, Undo, VisitKey, fact::Fact};
 
 /// Events that wait for others of a join, at most.
 const MAX_HELD: usize = 10_000;
@@ -61,7 +61,7 @@ impl Turn<'_> {
         if self.state.held.len() > MAX_HELD || self.is_crowded() {
             let message =
                 "more visits or events are waiting than a run may have: does a step feed itself?";
-            return self.fail_run(Failure::new(code::FORK_LIMIT, message));
+            return self.fail_run(Failure::new(ErrorCode::ForkLimit, message));
         }
         let limit = self.plan.limits.max_state_bytes;
         let bytes: usize = self.state.held.iter().map(|held| held.input.bytes()).sum();
@@ -69,7 +69,7 @@ impl Turn<'_> {
             let message = format!(
                 "the events that wait for others of a join have {bytes} bytes together; they may have {limit}, the flow's limits.maxStateBytes"
             );
-            self.fail_run(Failure::new(code::STATE_TOO_LARGE, message));
+            self.fail_run(Failure::new(ErrorCode::StateTooLarge, message));
         }
     }
 
@@ -90,7 +90,7 @@ impl Turn<'_> {
             let message = format!(
                 "the results that compensations would be given have {bytes} bytes together; they may have {limit}, the flow's limits.maxStateBytes"
             );
-            self.fail_run(Failure::new(code::STATE_TOO_LARGE, message));
+            self.fail_run(Failure::new(ErrorCode::StateTooLarge, message));
         }
     }
 

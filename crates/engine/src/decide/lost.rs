@@ -1,9 +1,9 @@
 //! Attempts that will never answer: their worker is gone, or they run in another run.
 
-use riverrun_types::{OnFailure, VisitStatus};
+use riverrun_types::{ErrorCode, OnFailure, VisitStatus};
 
 use super::Turn;
-use crate::{Branches, Failure, Parked, Visit, VisitKey, code, fact::Fact, retry};
+use crate::{Branches, Failure, Parked, Visit, VisitKey, fact::Fact, retry};
 
 impl Turn<'_> {
     /// What runs when its worker is gone is tried again, a bounded number of times in a row.
@@ -82,6 +82,6 @@ impl Turn<'_> {
         }
         let message = "the run was forked while the branches were being cancelled";
         self.cancel_inside(&visit, message);
-        self.fail(&visit, Failure::new(code::CANCELLED, message), 0.0);
+        self.fail(&visit, Failure::new(ErrorCode::Cancelled, message), 0.0);
     }
 }

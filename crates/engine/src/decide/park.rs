@@ -1,12 +1,12 @@
 //! Visits that are parked: each waits until somebody releases it, and nothing follows meanwhile.
 
-use riverrun_types::VisitStatus;
+use riverrun_types::{Code, ErrorCode, VisitStatus};
 
 use super::Turn;
-use crate::{Failure, Parked, Visit, VisitKey, Wait, code, fact::Fact};
+use crate::{Failure, Parked, Visit, VisitKey, Wait, fact::Fact};
 
 impl Parked {
-    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+    pub fn new(code: impl Into<Code>, message: impl Into<String>) -> Self {
         Self {
             code: code.into(),
             message: message.into(),
@@ -17,7 +17,7 @@ impl Parked {
     /// Of work whose worker was lost so many times in a row.
     pub fn after_losses(losses: u32) -> Self {
         let message = format!("its worker was lost {losses} times in a row while it ran");
-        Self::new(code::QUARANTINED, message)
+        Self::new(ErrorCode::Quarantined, message)
     }
 }
 

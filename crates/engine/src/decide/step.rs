@@ -1,11 +1,9 @@
 //! Attempts: how they begin, and what each outcome leads to.
 
-use riverrun_types::{Json, Millis, Name, VisitStatus, time::iso};
+use riverrun_types::{ErrorCode, Json, Millis, Name, VisitStatus, time::iso};
 
 use super::Turn;
-use crate::{
-    Cancellation, Failure, Outcome, PlanStep, Visit, VisitKey, Wait, code, fact::Fact, retry,
-};
+use crate::{Cancellation, Failure, Outcome, PlanStep, Visit, VisitKey, Wait, fact::Fact, retry};
 
 impl Turn<'_> {
     pub(super) fn begin(&mut self, key: &VisitKey) {
@@ -25,7 +23,7 @@ impl Turn<'_> {
         self.emit(Fact::StepStarted { at, at_ms: None });
         if self.plan.step(&key.step).is_none() {
             let message = format!("the flow has no step {:?}", key.step);
-            let failure = Failure::new(code::STEP_NOT_FOUND, message).permanent();
+            let failure = Failure::new(ErrorCode::StepNotFound, message).permanent();
             self.finished(key, Outcome::Failure(failure), 0.0);
         }
     }
@@ -88,7 +86,7 @@ impl Turn<'_> {
             "the run has made {limit} steps, the most that its flow's limits.maxSteps allows; each item of a map counts"
         );
         match self.state.compensating {
-            false => self.fail_run(Failure::new(code::MAX_STEPS, message)),
+            false => self.fail_run(Failure::new(ErrorCode::MaxSteps, message)),
             true => self.undo_next(&message),
         }
         false
@@ -130,7 +128,7 @@ impl Turn<'_> {
             Outcome::Failure(failure) => self.fail(&visit, failure, jitter),
             Outcome::Wait { until_ms, .. } if self.is_too_far(until_ms) => {
                 let message = format!("{} is more than ten years away", iso(until_ms));
-                let failure = Failure::new(code::INPUT_ERROR, message).permanent();
+                let failure = Failure::new(ErrorCode::InputError, message).permanent();
                 self.fail(&visit, failure, jitter);
             }
             // Whoever brings the end of a job ends the job, too.

@@ -1,10 +1,10 @@
 //! Waits: for a time, for branches, for a child run; how they begin and how they are over.
 
-use riverrun_types::{Json, Millis, Name, RunId, time::MAX_WAIT_MS};
+use riverrun_types::{ErrorCode, Json, Millis, Name, RunId, time::MAX_WAIT_MS};
 use serde_json::json;
 
 use super::{Child, Turn};
-use crate::{Failure, Fork, Lineage, SubFlow, Visit, VisitKey, Wait, code, fact::Fact};
+use crate::{Failure, Fork, Lineage, SubFlow, Visit, VisitKey, Wait, fact::Fact};
 
 /// Sub-flows inside sub-flows, at most: a flow that starts itself ends here.
 pub(crate) const MAX_DEPTH: u32 = 32;
@@ -111,7 +111,7 @@ impl Turn<'_> {
         let unknown = |name: &Name| self.plan.step(name).is_none();
         if let Some(spec) = fork.branches.iter().find(|spec| unknown(&spec.step)) {
             let message = format!("the flow has no step {:?} to branch to", spec.step);
-            let failure = Failure::new(code::STEP_NOT_FOUND, message).permanent();
+            let failure = Failure::new(ErrorCode::StepNotFound, message).permanent();
             return self.fail(visit, failure, jitter);
         }
         let checked = self.check_fork(visit, &fork);
@@ -131,7 +131,7 @@ impl Turn<'_> {
     }
 
     fn check_fork(&self, visit: &Visit, fork: &Fork) -> Result<(), Failure> {
-        let refuse = |message: String| Err(Failure::new(code::FORK_LIMIT, message));
+        let refuse = |message: String| Err(Failure::new(ErrorCode::ForkLimit, message));
         if self.state.forks_around(visit).nth(MAX_FORKS - 1).is_some() {
             return refuse(format!(
                 "{MAX_FORKS} forks already stand around this one: does a branch lead to itself?"
@@ -162,7 +162,7 @@ impl Turn<'_> {
         let message = format!(
             "{branches} branches take a step or more each, and of the {limit} that the flow's limits.maxSteps allows {left} are left: raise it"
         );
-        Err(Failure::new(code::MAX_STEPS, message))
+        Err(Failure::new(ErrorCode::MaxSteps, message))
     }
 
     pub(super) fn sub_flow(&mut self, visit: &Visit, sub: SubFlow, jitter: f64) {
@@ -172,7 +172,7 @@ impl Turn<'_> {
             let message = format!(
                 "{MAX_DEPTH} runs already stand above this one: does the flow start itself?"
             );
-            let failure = Failure::new(code::SUBFLOW_DEPTH, message).permanent();
+            let failure = Failure::new(ErrorCode::SubflowDepth, message).permanent();
             return self.fail(visit, failure, jitter);
         }
         let child = Child {

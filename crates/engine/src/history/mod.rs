@@ -7,14 +7,14 @@ mod page;
 
 use std::collections::{HashMap, VecDeque};
 
-use riverrun_types::{Draft, EventType, Json, Millis, Name};
+use riverrun_types::{Draft, ErrorCode, EventType, Json, Millis, Name};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 pub use page::{HistoryCursor, HistoryPage};
 
 use crate::{
-    Failure, Operation, Parked, VisitKey, code,
+    Failure, Operation, Parked, VisitKey,
     fact::{Fact, iso},
 };
 
@@ -170,7 +170,7 @@ impl History {
             T::StepFailed => self.close(key, HistoryOutcome::Failure, draft.ms, error_of(draft)),
             // After a failure the attempt is closed; one that is still open was lost.
             T::StepRetry if self.open.contains_key(&key) => {
-                let error = Failure::new(code::WORKER_LOST, reason_of(draft));
+                let error = Failure::new(ErrorCode::WorkerLost, reason_of(draft));
                 self.close(key, HistoryOutcome::Failure, draft.ms, Some(error));
             }
             // One that was parked before its attempt has none that ends.

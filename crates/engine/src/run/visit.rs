@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use riverrun_types::{Json, Millis, Name, RunId, State, StepRef, TriggerType, VisitStatus};
+use riverrun_types::{Code, Json, Millis, Name, RunId, State, StepRef, TriggerType, VisitStatus};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -357,7 +357,7 @@ pub enum Wait {
 /// Why a visit was parked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Parked {
-    pub code: String,
+    pub code: Code,
     pub message: String,
     #[serde(
         default,

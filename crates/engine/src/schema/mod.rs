@@ -11,7 +11,7 @@ mod pattern;
 use std::sync::{Arc, OnceLock};
 
 use jsonschema::{PatternOptions, ValidationError, ValidationOptions, error::ValidationErrorKind};
-use riverrun_types::{Json, Path, State};
+use riverrun_types::{ErrorCode, Json, Path, State};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -61,7 +61,7 @@ impl SchemaError {
     pub fn rule(&self) -> &'static str {
         match self {
             Self::Invalid(_) => "schema",
-            Self::TooComplex(_) => "SCHEMA_TOO_COMPLEX",
+            Self::TooComplex(_) => ErrorCode::SchemaTooComplex.as_str(),
         }
     }
 }
@@ -192,7 +192,7 @@ fn options() -> [ValidationOptions<'static>; 2] {
 fn too_complex(message: String) -> SchemaIssue {
     SchemaIssue {
         path: String::new(),
-        rule: "SCHEMA_TOO_COMPLEX".to_owned(),
+        rule: ErrorCode::SchemaTooComplex.into(),
         message,
     }
 }

@@ -218,7 +218,7 @@ pub fn fact() -> impl Strategy<Value = Fact> {
             |(at, [code, message], details)| Fact::StepParked {
                 at,
                 parked: Parked {
-                    code,
+                    code: code.into(),
                     message,
                     details,
                 },

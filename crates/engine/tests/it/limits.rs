@@ -411,7 +411,7 @@ fn innermost(error: &Failure) -> (String, String) {
     let details = error.details.as_ref();
     match details.and_then(|details| details.get("error")) {
         Some(inner) => innermost(&inner.read().unwrap()),
-        None => (error.code.clone(), error.message.clone()),
+        None => (error.code.to_string(), error.message.clone()),
     }
 }
 

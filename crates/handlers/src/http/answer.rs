@@ -6,12 +6,11 @@ use reqwest::{
     header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER, SET_COOKIE},
 };
 use riverrun_engine::{Failure, Outcome};
-use riverrun_types::{Json, Millis};
+use riverrun_types::{ErrorCode, Json, Millis};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::exchange::{broken, origin};
-use crate::code;
 
 /// How much of the body of a response that nobody wanted is kept, to understand it.
 const MAX_ERROR_BYTES: usize = 16 << 10;
@@ -78,14 +77,14 @@ pub(super) async fn read(
 
 fn too_large(limit: usize) -> Failure {
     let message = format!("the response has more than {limit} bytes (maxResponseBytes)");
-    Failure::new(code::RESPONSE_TOO_LARGE, message).permanent()
+    Failure::new(ErrorCode::ResponseTooLarge, message).permanent()
 }
 
 impl Answer {
     pub fn success(&self) -> Result<Outcome, Failure> {
         let body = self.body_json().map_err(|message| {
             let details = json!({"status": self.status.as_u16(), "body": self.text()});
-            Failure::new(code::HTTP_ERROR, message)
+            Failure::new(ErrorCode::HttpError, message)
                 .details(details)
                 .permanent()
         })?;
@@ -111,7 +110,7 @@ impl Answer {
         let reason = self.status.canonical_reason().unwrap_or_default();
         let message = format!("{} {reason}", self.status.as_u16());
         let mut failure =
-            Failure::new(code::HTTP_ERROR, message.trim_end()).details(Json::of(&output));
+            Failure::new(ErrorCode::HttpError, message.trim_end()).details(Json::of(&output));
         failure.retriable = Some(retriable);
         failure.retry_after_ms = self.retry_after_ms(now_ms).filter(|_| retriable);
         failure

@@ -1,5 +1,6 @@
 //! Sends a request and follows its redirects, every hop judged anew.
 
+use riverrun_types::ErrorCode;
 use std::{error::Error, sync::Arc, time::Duration};
 
 use reqwest::{
@@ -10,7 +11,7 @@ use reqwest::{
     },
     redirect::Policy,
 };
-use riverrun_engine::{Failure, code::TIMEOUT};
+use riverrun_engine::Failure;
 use serde_json::json;
 use url::Url;
 
@@ -18,7 +19,6 @@ use super::{
     guard::{AllowRule, Forbidden, Guard, GuardedResolver, Route},
     request::Request,
 };
-use crate::code;
 
 const MAX_REDIRECTS: usize = 5;
 
@@ -72,7 +72,7 @@ impl Network {
             request = next?;
         }
         let message = format!("more than {MAX_REDIRECTS} redirects");
-        Err(Failure::new(code::HTTP_ERROR, message).permanent())
+        Err(Failure::new(ErrorCode::HttpError, message).permanent())
     }
 
     async fn send_once(&self, request: &Request) -> Result<Response, Failure> {
@@ -106,7 +106,7 @@ fn redirect(request: &Request, response: &Response) -> Option<Result<Request, Fa
         .and_then(|to| request.url.join(to).ok());
     let Some(url) = url else {
         let message = format!("{status}, but its location cannot be read");
-        return Some(Err(Failure::new(code::HTTP_ERROR, message).permanent()));
+        return Some(Err(Failure::new(ErrorCode::HttpError, message).permanent()));
     };
     let mut next = Request {
         method: request.method.clone(),
@@ -142,7 +142,7 @@ fn harmless(headers: &HeaderMap) -> HeaderMap {
 }
 
 fn forbidden(why: &Forbidden) -> Failure {
-    Failure::new(code::HTTP_FORBIDDEN, why.to_string()).permanent()
+    Failure::new(ErrorCode::HttpForbidden, why.to_string()).permanent()
 }
 
 /// What a broken exchange says. The URL's path and query may hold secrets; its origin may not.
@@ -157,7 +157,10 @@ pub(super) fn broken(error: &reqwest::Error, origin: &str) -> Failure {
         cause = error.source();
     }
     if error.is_timeout() {
-        return Failure::new(TIMEOUT, format!("{origin} did not answer in time"));
+        return Failure::new(
+            ErrorCode::Timeout,
+            format!("{origin} did not answer in time"),
+        );
     }
     let why = causes
         .last()
@@ -167,7 +170,7 @@ pub(super) fn broken(error: &reqwest::Error, origin: &str) -> Failure {
     } else {
         "no answer from"
     };
-    let mut failure = Failure::new(code::HTTP_ERROR, format!("{what} {origin}: {why}"))
+    let mut failure = Failure::new(ErrorCode::HttpError, format!("{what} {origin}: {why}"))
         .details(json!({"origin": origin}));
     failure.retriable = Some(true);
     failure

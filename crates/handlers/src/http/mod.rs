@@ -13,11 +13,12 @@ mod status;
 #[cfg(test)]
 mod tests;
 
+use riverrun_types::ErrorCode;
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use riverrun_contract::{Action, Call, Effects, Handler};
-use riverrun_engine::{Failure, Outcome, SchemaIssue, code};
+use riverrun_engine::{Failure, Outcome, SchemaIssue};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -250,7 +251,7 @@ impl Action for HttpAction {
             Ok(result) => result.unwrap_or_else(Outcome::Failure),
             Err(_) => {
                 let message = format!("no answer within {} ms", self.timeout_ms);
-                Outcome::Failure(Failure::new(code::TIMEOUT, message))
+                Outcome::Failure(Failure::new(ErrorCode::Timeout, message))
             }
         }
     }

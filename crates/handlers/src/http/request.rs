@@ -6,8 +6,8 @@ use reqwest::{
     header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
 };
 use riverrun_contract::Call;
-use riverrun_engine::{Failure, Template, View, code};
-use riverrun_types::json::push_text;
+use riverrun_engine::{Failure, Template, View};
+use riverrun_types::{ErrorCode, json::push_text};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use url::Url;
@@ -199,7 +199,7 @@ impl RequestTemplate {
 }
 
 fn input_error(message: String) -> Failure {
-    Failure::new(code::INPUT_ERROR, message).permanent()
+    Failure::new(ErrorCode::InputError, message).permanent()
 }
 
 fn prepare_url(text: &str, issues: &mut Issues) -> Option<Location> {

@@ -7,12 +7,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use riverrun_contract::{Action, Call, Effects, Handler, KnownNames};
 use riverrun_engine::{Failure, Outcome, SchemaIssue, meant};
-use riverrun_types::Json;
+use riverrun_types::{ErrorCode, Json};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    code,
     config::{self, Issues},
     script::{self, Script},
 };
@@ -133,13 +132,13 @@ impl Action for TransformAction {
         let result = match self {
             Self::Preset(preset) => apply(*preset, &call.input).await.map_err(|message| {
                 let details = json!({"preset": preset.name()});
-                Failure::new(code::TRANSFORM_ERROR, message)
+                Failure::new(ErrorCode::TransformError, message)
                     .details(details)
                     .permanent()
             }),
             Self::Script(script) => {
                 let value = script.run(call).await;
-                value.map_err(|error| script::failure(code::TRANSFORM_ERROR, &error))
+                value.map_err(|error| script::failure(ErrorCode::TransformError, &error))
             }
         };
         match result {

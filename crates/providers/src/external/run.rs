@@ -1,5 +1,6 @@
 //! One executable from its start to its end.
 
+use riverrun_types::{Code, ErrorCode};
 use std::{ffi::OsString, process::ExitStatus, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
@@ -33,7 +34,7 @@ pub(super) async fn run(
         let program = command.first().map(|program| program.to_string_lossy());
         let program = program.unwrap_or_default();
         let message = format!("{program} cannot be started: {error}");
-        WorkError::new("RUNNER_START", message)
+        WorkError::new(ErrorCode::RunnerStart, message)
     };
     let input = Input::of(&invocation.invoke, options)
         .await
@@ -166,7 +167,7 @@ async fn too_large(group: Group, options: &ExternalOptions) -> WorkError {
             let (held, limit) = (held >> 20, limit >> 20);
             let message =
                 format!("the executable holds {held} MiB of memory, more than {limit} MiB");
-            return WorkError::new("RUNNER_MEMORY", message);
+            return WorkError::new(ErrorCode::RunnerMemory, message);
         }
     }
 }
@@ -238,19 +239,19 @@ fn settle(
 fn no_result(line: &str, error: &str) -> WorkError {
     let shown: String = line.chars().take(100).collect();
     let message = format!("the last line that was printed is broken JSON: {error}: {shown}");
-    WorkError::new("OUTPUT_INVALID", message).permanent()
+    WorkError::new(ErrorCode::OutputInvalid, message).permanent()
 }
 
 fn ended_badly(status: Option<ExitStatus>, said: &Tail) -> WorkError {
     use std::os::unix::process::ExitStatusExt;
     let code = match status.map(|status| (status.code(), status.signal())) {
-        Some((Some(code), _)) => format!("EXIT_{code}"),
-        Some((None, Some(signal))) => format!("EXIT_{}", failure::signal_name(signal)),
-        _ => "RUNNER_DIED".to_owned(),
+        Some((Some(code), _)) => Code::from(format!("EXIT_{code}")),
+        Some((None, Some(signal))) => Code::from(format!("EXIT_{}", failure::signal_name(signal))),
+        _ => ErrorCode::RunnerDied.into(),
     };
     let shown = status.map_or_else(|| "an unknown status".to_owned(), failure::exit);
     said.tell(WorkError::new(
-        &code,
+        code,
         format!("the executable ended with {shown}"),
     ))
 }

@@ -1,5 +1,6 @@
 //! The first line of an executable, which names the program that runs it.
 
+use riverrun_types::ErrorCode;
 use std::{
     collections::BTreeMap,
     ffi::{OsStr, OsString},
@@ -27,7 +28,7 @@ pub(super) fn missing(
         "{} is run by {missing}, as its first line says, and there is no such program",
         program.display()
     );
-    Some(WorkError::new("RUNTIME_MISSING", message))
+    Some(WorkError::new(ErrorCode::RuntimeMissing, message))
 }
 
 fn first_line(program: &Path) -> Option<String> {

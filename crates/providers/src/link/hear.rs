@@ -8,7 +8,7 @@ use std::{
 };
 
 use riverrun_protocol::{BadMessage, Credit, Frame, Message, RpcError, Whose, WorkError, code};
-use riverrun_types::Json;
+use riverrun_types::{ErrorCode, Json};
 use serde::Deserialize;
 
 use super::{Link, QUESTIONS, repeats::Asked};
@@ -143,13 +143,16 @@ impl Link {
         };
         let Some(host) = self.open.lock().host(invocation) else {
             let message = format!("invocation {invocation} has ended");
-            let ended = WorkError::new("INVOCATION_ENDED", message);
+            let ended = WorkError::new(ErrorCode::InvocationEnded, message);
             return self.reply(id, Err(ended.answer_to("invocation")));
         };
         if self.questions.fetch_add(1, Ordering::Relaxed) >= QUESTIONS {
             self.questions.fetch_sub(1, Ordering::Relaxed);
             let message = format!("{QUESTIONS} requests are open already");
-            return self.reply(id, Err(WorkError::new("TOO_MANY_REQUESTS", message).into()));
+            return self.reply(
+                id,
+                Err(WorkError::new(ErrorCode::TooManyRequests, message).into()),
+            );
         }
         let link = self.clone();
         begin_here(async move {

@@ -1,5 +1,6 @@
 //! The requests that wait for their answers.
 
+use riverrun_types::ErrorCode;
 use std::{collections::HashMap, sync::Arc, time::Instant};
 
 use riverrun_contract::Host;
@@ -188,7 +189,7 @@ impl Opened {
         self.is_answered = true;
         answer.unwrap_or_else(|_| {
             let message = format!("{} ended", self.link.name);
-            Err(WorkError::new("RUNNER_DIED", message))
+            Err(WorkError::new(ErrorCode::RunnerDied, message))
         })
     }
 }

@@ -1,5 +1,6 @@
 //! One invocation over a link, to whatever end.
 
+use riverrun_types::ErrorCode;
 use std::time::Duration;
 
 use riverrun_contract::Invocation;
@@ -126,7 +127,7 @@ fn settle(answer: Answer, result_bytes: usize) -> Result<Reply, WorkError> {
     let json = answer?;
     let reply: Reply = json.read().map_err(|error| {
         let message = format!("the result is not one: {error}");
-        WorkError::new("PROTOCOL_ERROR", message)
+        WorkError::new(ErrorCode::ProtocolError, message)
     })?;
     if let Some(value) = reply
         .value

@@ -1,5 +1,6 @@
 //! A connection of a worker from its first word to what is left when it is over.
 
+use riverrun_types::ErrorCode;
 use std::{sync::Arc, time::Duration};
 
 use futures::{Sink, SinkExt, Stream};
@@ -41,7 +42,11 @@ impl Workers {
             }
         };
         if let Err(error) = &ended {
-            tracing::warn!(code = error.code, "a worker was refused: {}", error.message);
+            tracing::warn!(
+                code = error.code.as_str(),
+                "a worker was refused: {}",
+                error.message
+            );
             let mut bytes = Vec::new();
             Message::notification("refused", error).write(&mut bytes);
             let text = String::from_utf8(bytes).unwrap_or_default();
@@ -66,14 +71,14 @@ impl Workers {
             .map_err(|_| {
                 let ms = options.start.as_millis();
                 WorkError::new(
-                    "WORKER_LOST",
+                    ErrorCode::WorkerLost,
                     format!("the worker did not answer within {ms} ms"),
                 )
             })??;
         let offers = offered(self, &said)?;
         if self.list.is_closed() {
             let message = "the server is shutting down";
-            return Err(WorkError::new("SHUTTING_DOWN", message));
+            return Err(WorkError::new(ErrorCode::ShuttingDown, message));
         }
         let shadowed = offers
             .into_iter()
@@ -103,7 +108,7 @@ impl Workers {
             made.faults.extend(self.list.conflicts(member, &made.flows));
             for fault in &made.faults {
                 let worker = member.name.as_str();
-                tracing::warn!(worker, code = fault.code, "{}", fault.message);
+                tracing::warn!(worker, code = fault.code.as_str(), "{}", fault.message);
             }
             member.note_made(made);
         }

@@ -2,6 +2,7 @@
 
 use futures::{Sink, SinkExt, Stream, StreamExt};
 use riverrun_protocol::{Initialise, Initialised, Lines, Message, Server, WorkError};
+use riverrun_types::ErrorCode;
 
 use super::WorkersOptions;
 use crate::failure;
@@ -31,7 +32,7 @@ pub(super) async fn hello<T: AsRef<[u8]>>(
     Message::request(ID, "initialise", &initialise).write(&mut bytes);
     let gone = || {
         WorkError::new(
-            "WORKER_LOST",
+            ErrorCode::WorkerLost,
             "the worker went before it had said who it is",
         )
     };
@@ -63,7 +64,7 @@ fn read(line: &[u8]) -> Result<Initialised, WorkError> {
     let said: Initialised = outcome.read().map_err(|error| bad(error.to_string()))?;
     if said.protocol != riverrun_protocol::PROTOCOL {
         let message = format!("the worker speaks protocol {}", said.protocol);
-        return Err(WorkError::new("PROTOCOL_VERSION", message));
+        return Err(WorkError::new(ErrorCode::ProtocolVersion, message));
     }
     Ok(said)
 }

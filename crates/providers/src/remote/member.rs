@@ -1,5 +1,6 @@
 //! One worker, over however many connections.
 
+use riverrun_types::ErrorCode;
 use std::{collections::HashMap, sync::Arc, time::SystemTime};
 
 use parking_lot::Mutex;
@@ -314,7 +315,7 @@ fn is_same(one: &Running, other: &Running) -> bool {
 
 pub(super) fn gone(name: &str) -> WorkError {
     WorkError::new(
-        "WORKER_LOST",
+        ErrorCode::WorkerLost,
         format!("worker {name} is gone and did not come back in time"),
     )
 }

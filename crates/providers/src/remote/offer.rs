@@ -2,7 +2,7 @@
 
 use riverrun_contract::{Process, ProcessConfig, Source};
 use riverrun_protocol::{Initialised, NotLoaded, WorkError};
-use riverrun_types::id::has_dot_segment;
+use riverrun_types::{ErrorCode, id::has_dot_segment};
 use serde_json::json;
 
 use super::workers::Workers;
@@ -64,7 +64,7 @@ pub(super) fn offered(workers: &Workers, said: &Initialised) -> Result<Vec<Proce
         };
         if has_dot_segment(id) {
             let message = format!("the id {id:?} of a process has a part that is . or ..");
-            return Err(WorkError::new("PROCESS_INVALID", message).permanent());
+            return Err(WorkError::new(ErrorCode::ProcessInvalid, message).permanent());
         }
         let name = id.rsplit('/').next().unwrap_or(id);
         let config = ProcessConfig::read(&process.config, name).map_err(|issues| {
@@ -73,7 +73,7 @@ pub(super) fn offered(workers: &Workers, said: &Initialised) -> Result<Vec<Proce
                 .map(|issue| format!("{}: {}", issue.path, issue.message));
             let first = first.unwrap_or_default();
             let message = format!("the config of {id:?} has issues, first {first}");
-            let error = WorkError::new("PROCESS_INVALID", message).permanent();
+            let error = WorkError::new(ErrorCode::ProcessInvalid, message).permanent();
             error.details(&json!({ "issues": issues }))
         })?;
         offers.push(Process {

@@ -14,7 +14,7 @@ use riverrun_contract::{Away, Cancellation, Holder, MadeFlows, Provider};
 use riverrun_protocol::{
     CancelReason, Drained, Fault, Initialised, Limits, LoadedProcess, MadeFlow, WorkError,
 };
-use riverrun_types::Millis;
+use riverrun_types::{ErrorCode, Millis};
 use serde::Serialize;
 use tokio::sync::watch;
 
@@ -177,7 +177,7 @@ async fn drained(list: Arc<List>, member: Arc<Member>, grace: Duration) -> usize
         "worker {} was drained before it had ended this",
         member.name
     );
-    list.forget(&member, &WorkError::new("WORKER_LOST", message));
+    list.forget(&member, &WorkError::new(ErrorCode::WorkerLost, message));
     member.hang_up();
     unfinished
 }
@@ -246,7 +246,7 @@ impl List {
                 if let Some(ours) = ours.filter(|flow| flow.version != theirs.version) {
                     let MadeFlow { id, version } = ours;
                     faults.push(Fault {
-                        code: "FLOW_CONFLICT".to_owned(),
+                        code: ErrorCode::FlowConflict.into(),
                         message: format!(
                             "worker {} makes flow {id:?} of other steps ({id}@{}): new runs are of {id}@{version}",
                             other.name, theirs.version
@@ -367,7 +367,7 @@ impl List {
 
 pub(super) fn no_worker(process: &str) -> WorkError {
     let message = format!("no worker that has process {process:?} is connected");
-    WorkError::new("NO_WORKER", message)
+    WorkError::new(ErrorCode::NoWorker, message)
 }
 
 fn millis(time: SystemTime) -> Millis {

@@ -5,6 +5,7 @@
 //! costs everybody a warm child, so it is granted at once the first time, and then more and more
 //! seldom; in between the last failure is the answer.
 
+use riverrun_types::ErrorCode;
 use std::{
     collections::HashMap,
     time::{Duration, Instant},
@@ -14,11 +15,11 @@ use parking_lot::Mutex;
 use riverrun_protocol::{Reply, WorkError};
 
 /// The codes of a module that could not be loaded.
-const CODES: [&str; 4] = [
-    "MODULE_CONFIG",
-    "MODULE_ERROR",
-    "MODULE_SYNTAX",
-    "MODULE_TS",
+const CODES: [ErrorCode; 4] = [
+    ErrorCode::ModuleConfig,
+    ErrorCode::ModuleError,
+    ErrorCode::ModuleSyntax,
+    ErrorCode::ModuleTs,
 ];
 /// The pause after the second failure in a row; it doubles with each further one.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -47,7 +48,7 @@ impl Failed {
     pub fn note(&self, file: &str, child: &str, ended: &Result<Reply, WorkError>) {
         let mut failed = self.0.lock();
         let error = match ended {
-            Err(error) if CODES.contains(&error.code.as_str()) => error,
+            Err(error) if error.code.known().is_some_and(|code| CODES.contains(&code)) => error,
             _ if failed.is_empty() => return,
             _ => {
                 failed.remove(file);

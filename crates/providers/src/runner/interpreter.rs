@@ -1,5 +1,6 @@
 //! Finds the interpreter of a language and checks that it is new enough.
 
+use riverrun_types::ErrorCode;
 use std::{
     collections::BTreeMap,
     ffi::{OsStr, OsString},
@@ -201,7 +202,7 @@ fn missing(language: Language, what: &str) -> WorkError {
         language.title(),
         language.where_to_get()
     );
-    WorkError::new("RUNTIME_MISSING", message)
+    WorkError::new(ErrorCode::RuntimeMissing, message)
 }
 
 #[cfg(test)]

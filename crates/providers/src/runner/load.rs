@@ -4,6 +4,7 @@
 //! Which of the modules in a child is to blame cannot be seen from outside. So each of them is
 //! loaded once more, in a child of its own: there the bad one fails alone.
 
+use riverrun_types::ErrorCode;
 use std::time::Duration;
 
 use riverrun_contract::Cancellation;
@@ -129,5 +130,8 @@ async fn ask(child: &Child, file: &str, revision: u64) -> Result<Vec<LoadedProce
 
 fn late(file: &str, patience: Duration) -> WorkError {
     let ms = patience.as_millis();
-    WorkError::new("RUNNER_HUNG", format!("{file} did not load within {ms} ms"))
+    WorkError::new(
+        ErrorCode::RunnerHung,
+        format!("{file} did not load within {ms} ms"),
+    )
 }

@@ -276,7 +276,7 @@ impl Pool {
         let pause_ms = pause.as_millis();
         tracing::error!(
             language = %self.language,
-            error.code,
+            error.code = error.code.as_str(),
             starts,
             pause_ms,
             "a runner could not be started: {}",

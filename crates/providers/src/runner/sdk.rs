@@ -1,5 +1,6 @@
 //! The SDKs that this program carries, written to disk for the interpreters.
 
+use riverrun_types::ErrorCode;
 use std::{
     fs,
     io::{self, Write},
@@ -31,11 +32,11 @@ pub(super) fn unpack(language: Language, folder: &Path) -> Result<PathBuf, WorkE
             "this riverrun was built without its {language} SDK; build the SDKs first, or name a \
              runner in the configuration"
         );
-        return Err(WorkError::new("RUNTIME_MISSING", message));
+        return Err(WorkError::new(ErrorCode::RuntimeMissing, message));
     }
     write(language, files, folder).map_err(|error| {
         let message = format!("the {language} SDK cannot be written to {folder:?}: {error}");
-        WorkError::new("RUNNER_START", message)
+        WorkError::new(ErrorCode::RunnerStart, message)
     })
 }
 

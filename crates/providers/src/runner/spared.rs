@@ -7,6 +7,7 @@
 //!
 //! A job is spared only so often: one that is always there when a child ends pays like any other.
 
+use riverrun_types::ErrorCode;
 use std::collections::HashMap;
 
 use parking_lot::Mutex;
@@ -21,7 +22,7 @@ const TIMES: u32 = 2;
 /// Jobs that are remembered. With more of them all are forgotten: it only spares some once more.
 const MAX_JOBS: usize = 10_000;
 /// The code of what is not its own fault. A runtime releases such jobs.
-const ENDED: &str = "RUNNER_ENDED";
+const ENDED: ErrorCode = ErrorCode::RunnerEnded;
 
 #[derive(Default)]
 pub(super) struct Spared {
@@ -55,7 +56,7 @@ impl Spared {
         if !is_own && self.spares(invoke) {
             return error;
         }
-        WorkError::new("RUNNER_HUNG", error.message)
+        WorkError::new(ErrorCode::RunnerHung, error.message)
     }
 
     /// Says whether a job pays for the death of its child, and makes it a suspect.
@@ -164,7 +165,7 @@ mod tests {
             spared.judge(&invoke(process, job), error).code
         };
         assert_eq!(code("bad", "a"), "RUNNER_HUNG");
-        for expected in [ENDED, ENDED, "RUNNER_HUNG"] {
+        for expected in [ENDED, ENDED, ErrorCode::RunnerHung] {
             assert_eq!(code("good", "b"), expected);
         }
         assert_eq!(code("good", "c"), ENDED);

@@ -1,5 +1,6 @@
 //! Starts a child: from the options to a process that has answered `initialise`.
 
+use riverrun_types::ErrorCode;
 use std::{
     collections::BTreeMap,
     ffi::OsString,
@@ -75,7 +76,7 @@ impl Start {
         });
         let (spawned, serving) = started.map_err(|error| {
             let message = format!("{} cannot be started: {error}", shown.unwrap_or_default());
-            WorkError::new("RUNNER_START", message)
+            WorkError::new(ErrorCode::RunnerStart, message)
         })?;
         // It ends when the child has closed its side.
         serving.map(tokio::spawn);
@@ -98,7 +99,7 @@ impl Start {
                     child.link.name,
                     options.start.as_millis()
                 );
-                Err(give_up(&child, WorkError::new("RUNNER_START", message)).await)
+                Err(give_up(&child, WorkError::new(ErrorCode::RunnerStart, message)).await)
             }
         }
     }
@@ -126,13 +127,13 @@ async fn give_up(child: &Child, error: WorkError) -> WorkError {
     child.condemn(error.clone());
     child.gone.cancelled().await;
     let message = format!("the runner could not be started: {}", error.message);
-    let code = match error.code.as_str() {
-        "PROTOCOL_VERSION" => "PROTOCOL_VERSION",
-        _ => "RUNNER_START",
+    let code = match error.code.known() {
+        Some(ErrorCode::ProtocolVersion) => ErrorCode::ProtocolVersion,
+        _ => ErrorCode::RunnerStart,
     };
     WorkError {
         message,
-        code: code.to_owned(),
+        code: code.into(),
         ..error
     }
 }
@@ -155,7 +156,7 @@ async fn initialise(link: &Arc<Link>, options: &RunnerOptions) -> Result<(), Wor
         .map_err(|error| failure::protocol(&link.name, format!("initialise: {error}")))?;
     if initialised.protocol != riverrun_protocol::PROTOCOL {
         let message = format!("{} speaks protocol {}", link.name, initialised.protocol);
-        return Err(WorkError::new("PROTOCOL_VERSION", message));
+        return Err(WorkError::new(ErrorCode::ProtocolVersion, message));
     }
     let runtime = initialised.runtime.unwrap_or_default();
     tracing::debug!(

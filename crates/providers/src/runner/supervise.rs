@@ -1,5 +1,6 @@
 //! Watches over a child from its start to its end.
 
+use riverrun_types::ErrorCode;
 use std::{process::ExitStatus, sync::Arc, time::Duration};
 
 use riverrun_protocol::{Lines, LogLevel, WorkError};
@@ -70,7 +71,7 @@ pub(super) async fn supervise(
         tracing::warn!(
             runner = child.link.name,
             running,
-            error.code,
+            error.code = error.code.as_str(),
             "{}",
             error.message
         );
@@ -129,7 +130,7 @@ async fn frozen(child: &Child, silent: Option<Duration>) -> WorkError {
     }
     let (name, ms) = (&child.link.name, silent.as_millis());
     let message = format!("{name} was ended: it said nothing for {ms} ms, though it was asked");
-    WorkError::new("RUNNER_FROZEN", message)
+    WorkError::new(ErrorCode::RunnerFrozen, message)
 }
 
 fn look(child: &Child, options: &RunnerOptions) {
@@ -144,7 +145,7 @@ fn look(child: &Child, options: &RunnerOptions) {
         )
     };
     if bytes > options.memory_hard_bytes {
-        let error = WorkError::new("RUNNER_MEMORY", over(options.memory_hard_bytes));
+        let error = WorkError::new(ErrorCode::RunnerMemory, over(options.memory_hard_bytes));
         child.condemn(error);
     } else if bytes > options.memory_soft_bytes && child.is_open() {
         tracing::warn!("{}; it is replaced", over(options.memory_soft_bytes));

@@ -7,7 +7,7 @@ use riverrun_protocol::{
     Cancel, CancelReason, Drain, Drained, Initialise, Initialised, Lines, LoadedProcess,
     MESSAGE_BYTES, Message, PROTOCOL, RpcError, Running, Sdk, Welcome, WorkError, WorkerInfo, code,
 };
-use riverrun_types::Json;
+use riverrun_types::{ErrorCode, Json};
 use tokio_util::sync::CancellationToken;
 
 use super::{Inner, Worker};
@@ -78,7 +78,7 @@ async fn hello<T: AsRef<[u8]>>(
         PROTOCOL => Ok(Json::of(&inner.introduction())),
         other => {
             let message = format!("the server speaks protocol {other}, and this worker {PROTOCOL}");
-            Err(WorkError::new("PROTOCOL_VERSION", message))
+            Err(WorkError::new(ErrorCode::ProtocolVersion, message))
         }
     };
     let mut bytes = Vec::new();
@@ -117,8 +117,8 @@ async fn next_line<T: AsRef<[u8]>>(
 
 fn refused(params: &Json) -> Over {
     let error: WorkError = params.read().unwrap_or_default();
-    match error.code.as_str() {
-        "SHUTTING_DOWN" => Over::Broken,
+    match error.code.known() {
+        Some(ErrorCode::ShuttingDown) => Over::Broken,
         _ => Over::Refused(error),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use riverrun_contract::Host;
 use riverrun_protocol::{Frame, WorkError};
-use riverrun_types::Json;
+use riverrun_types::{ErrorCode, Json};
 use serde_json::value::RawValue;
 
 use super::Inner;
@@ -43,7 +43,7 @@ impl Relay {
     fn renamed(&self, params: &Json) -> Result<Json, WorkError> {
         let bad = |error: serde_json::Error| {
             WorkError::new(
-                "PROTOCOL_ERROR",
+                ErrorCode::ProtocolError,
                 format!("the request is not readable: {error}"),
             )
         };

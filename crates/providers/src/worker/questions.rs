@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use parking_lot::Mutex;
 use riverrun_protocol::{Message, RpcError, WorkError};
-use riverrun_types::Json;
+use riverrun_types::{ErrorCode, Json};
 use tokio::sync::{Semaphore, oneshot};
 
 /// As many as a server remembers the answers of.
@@ -73,7 +73,12 @@ impl Questions {
         send(message).await?;
         let answer = answered.await;
         drop(asked);
-        answer.unwrap_or_else(|_| Err(WorkError::new("WORKER_LOST", "the worker has ended")))
+        answer.unwrap_or_else(|_| {
+            Err(WorkError::new(
+                ErrorCode::WorkerLost,
+                "the worker has ended",
+            ))
+        })
     }
 
     pub fn answered(&self, id: u64, outcome: Result<Json, RpcError>) {

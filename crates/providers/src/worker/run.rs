@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use riverrun_contract::{Cancellation, Invocation, Process};
 use riverrun_protocol::{Invoke, MESSAGE_BYTES, Message, Reply, RpcError, Running, WorkError};
-use riverrun_types::Json;
+use riverrun_types::{ErrorCode, Json};
 
 use super::{Answered, Begun, Inner, host::Relay};
 use crate::failure;
@@ -20,7 +20,7 @@ impl Inner {
         };
         let Some(process) = self.processes.get(&invoke.process).cloned() else {
             let message = format!("this worker has no process {:?}", invoke.process);
-            let error = WorkError::new("PROCESS_NOT_FOUND", message).permanent();
+            let error = WorkError::new(ErrorCode::ProcessNotFound, message).permanent();
             return self.post(&Message::response(id, Err(error.into())));
         };
         let cancel = Cancellation::default();
@@ -65,7 +65,7 @@ impl Inner {
         let ended = tokio::spawn(async move { provider.invoke(invocation).await }).await;
         let outcome = ended.unwrap_or_else(|_| {
             let message = "the worker made a mistake";
-            Err(WorkError::new("HANDLER_PANIC", message))
+            Err(WorkError::new(ErrorCode::HandlerPanic, message))
         });
         self.answer(id, running, answer(id, outcome)).await;
     }

@@ -32,6 +32,7 @@ async fn code(script: &str) -> String {
         .await
         .unwrap_err()
         .code
+        .into()
 }
 
 #[tokio::test]

@@ -172,7 +172,7 @@ impl Fake {
     }
 
     pub async fn code(&self, input: Value) -> String {
-        self.run(&invocation(input)).await.unwrap_err().code
+        self.run(&invocation(input)).await.unwrap_err().code.into()
     }
 
     /// Runs it beside the test.

@@ -142,7 +142,7 @@ async fn value(handle: JoinHandle<Result<Reply, WorkError>>) -> Value {
 }
 
 async fn code(handle: JoinHandle<Result<Reply, WorkError>>) -> String {
-    within(handle).await.unwrap().unwrap_err().code
+    within(handle).await.unwrap().unwrap_err().code.into()
 }
 
 #[tokio::test]

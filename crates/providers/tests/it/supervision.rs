@@ -305,7 +305,7 @@ async fn cannot_start(mode: &str) -> (String, String) {
         .await
         .unwrap_err();
     assert!(error.retry_after_ms.is_some());
-    (error.code, error.message)
+    (error.code.into(), error.message)
 }
 
 #[tokio::test]

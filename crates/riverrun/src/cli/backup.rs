@@ -1,5 +1,6 @@
 //! `riverrun backup` and `riverrun restore`: a data folder as one file, and back.
 
+use riverrun_types::ErrorCode;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -40,13 +41,13 @@ impl Backup {
                 self.file.display(),
                 folder.display()
             );
-            return Err(Failure::usage("FILE_UNUSABLE", message)
+            return Err(Failure::usage(ErrorCode::FileUnusable, message)
                 .note("nothing was written")
                 .next("a file outside of the data folder, best on another disk"));
         }
         if self.file.exists() && !self.force {
             let message = format!("{} is there already", self.file.display());
-            return Err(Failure::usage("FILE_EXISTS", message)
+            return Err(Failure::usage(ErrorCode::FileExists, message)
                 .note("nothing was written")
                 .next("riverrun backup --force, or another name"));
         }
@@ -98,7 +99,7 @@ impl Restore {
             .is_ok_and(|mut found| found.next().is_some())
         {
             let message = format!("the folder {} is not empty", self.data.display());
-            return Err(Failure::usage("FILE_EXISTS", message)
+            return Err(Failure::usage(ErrorCode::FileExists, message)
                 .note("nothing was written")
                 .next("--data <a new folder>"));
         }
@@ -119,7 +120,7 @@ impl Restore {
                 self.file.display(),
                 first.problem
             );
-            return Err(Failure::new("STORE_CORRUPT", message)
+            return Err(Failure::new(ErrorCode::StoreCorrupt, message)
                 .note("nothing was written")
                 .next(format!("riverrun verify --file {}", self.file.display())));
         }

@@ -1,5 +1,6 @@
 //! `riverrun call`: run a process at once. Its result is the data; what it says on the way is talk.
 
+use riverrun_types::{Code, ErrorCode};
 use std::time::Duration;
 
 use clap::Args;
@@ -53,9 +54,12 @@ impl Call {
             None => call.await,
             Some(limit) => match tokio::time::timeout(limit, call).await {
                 Ok(end) => end,
-                Err(_) => Err(Failure::new("TIMEOUT", "the server did not answer in time")
-                    .exit(Exit::Timeout)
-                    .next("riverrun doctor")),
+                Err(_) => Err(Failure::new(
+                    ErrorCode::Timeout,
+                    "the server did not answer in time",
+                )
+                .exit(Exit::Timeout)
+                .next("riverrun doctor")),
             },
         }
     }
@@ -87,7 +91,7 @@ impl Call {
             }
         }
         let message = format!("{} went away before the call ended", client.url());
-        Err(Failure::new("UNREACHABLE", message)
+        Err(Failure::new(ErrorCode::Unreachable, message)
             .exit(Exit::Unreachable)
             .note("whether it ran is not known; a call is not tried again by itself"))
     }
@@ -98,18 +102,22 @@ fn failed(message: &Message) -> Failure {
     let error: Value = serde_json::from_str(&message.data).unwrap_or_default();
     let text = |key: &str| error[key].as_str();
     if message.event.as_deref() == Some("cancelled") {
-        return Failure::new("CANCELLED", text("reason").unwrap_or("it was cancelled"));
+        return Failure::new(
+            ErrorCode::Cancelled,
+            text("reason").unwrap_or("it was cancelled"),
+        );
     }
     let code = text("code").filter(|code| !code.is_empty());
+    let code = code.map_or(ErrorCode::CallFailed.into(), Code::from);
     let message = text("message").unwrap_or("it failed");
-    let known = |code: &str| {
-        let status = riverrun_api::errors::find(code)?.status()?;
-        StatusCode::from_u16(status).ok()
-    };
-    let (code, exit) = match code {
-        None => ("CALL_FAILED", Exit::Failed),
-        Some("TIMEOUT") => ("CALL_TIMEOUT", Exit::Timeout),
-        Some(code) => (code, known(code).map_or(Exit::Failed, client::exit_of)),
+    let status = |code: ErrorCode| StatusCode::from_u16(code.status()?).ok();
+    let (code, exit) = match code.known() {
+        Some(ErrorCode::CallFailed) => (code, Exit::Failed),
+        Some(ErrorCode::Timeout) => (ErrorCode::CallTimeout.into(), Exit::Timeout),
+        known => {
+            let exit = known.and_then(status).map_or(Exit::Failed, client::exit_of);
+            (code, exit)
+        }
     };
     client::told(code, message, exit, &error["details"])
 }

@@ -1,5 +1,6 @@
 //! Definitions in files, sent to the server one after the other.
 
+use riverrun_types::ErrorCode;
 use std::path::Path;
 
 use clap::Args;
@@ -35,8 +36,8 @@ impl Files {
             let what = format!("the {}", kind.trim_end_matches('s'));
             let definition = project::read(&what, path)?.definition.to_string();
             let answer = client.post(&["api", kind], Some(definition)).await;
-            let answer = answer.map_err(|failure| match failure.code.as_ref() {
-                "UNREACHABLE" | "TIMEOUT" => failure,
+            let answer = answer.map_err(|failure| match failure.code.known() {
+                Some(ErrorCode::Unreachable | ErrorCode::Timeout) => failure,
                 _ => project::of_file(path, failure),
             })?;
             Ok(Done {

@@ -1,5 +1,6 @@
 //! `riverrun dev`: a server for the folder that you are writing in.
 
+use riverrun_types::ErrorCode;
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
@@ -134,7 +135,7 @@ fn watch(folder: &Path, data: &Path) -> Result<Receiver<Vec<PathBuf>>> {
     let project = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     project::watch(&project, &real(data)).map_err(|error| {
         Failure::new(
-            "WATCH_FAILED",
+            ErrorCode::WatchFailed,
             format!("cannot watch {}: {error}", folder.display()),
         )
         .next("riverrun serve --project <folder>, which does not watch")

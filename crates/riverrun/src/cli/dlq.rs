@@ -1,6 +1,7 @@
 //! `riverrun dlq`: jobs that failed for good, listed, tried again and removed.
 
 use clap::{Args, Subcommand};
+use riverrun_types::ErrorCode;
 use serde_json::{Value, json};
 
 use super::{
@@ -189,6 +190,6 @@ impl Redrive {
         } else {
             return Ok(());
         };
-        Err(Failure::usage("JOB_STATE", message).next(format!("riverrun jobs show {id}")))
+        Err(Failure::usage(ErrorCode::JobState, message).next(format!("riverrun jobs show {id}")))
     }
 }

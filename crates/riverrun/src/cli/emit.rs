@@ -3,6 +3,7 @@
 use clap::Args;
 use riverrun::Json;
 use riverrun_runtime::door_signature;
+use riverrun_types::ErrorCode;
 use serde::Serialize;
 
 use super::{
@@ -107,8 +108,8 @@ impl Fire {
         let client = global.client()?;
         let path = ["api", "triggers", &self.id];
         let answer = client.post_with(&path, body, signature).await;
-        let answer = answer.map_err(|failure| match failure.code.as_ref() {
-            "AWAIT_USED" | "AWAIT_EXPIRED" | "AWAIT_CLOSED" => {
+        let answer = answer.map_err(|failure| match failure.code.known() {
+            Some(ErrorCode::AwaitUsed | ErrorCode::AwaitExpired | ErrorCode::AwaitClosed) => {
                 failure.next(format!("riverrun tail trigger/{} --from-start", self.id))
             }
             _ => failure,

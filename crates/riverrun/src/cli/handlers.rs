@@ -1,6 +1,7 @@
 //! `riverrun handlers`: from the table that is built in, or from a server that is named.
 
 use clap::{Args, Subcommand};
+use riverrun_types::ErrorCode;
 use serde_json::{Value, json};
 
 use super::{Global, flows::built_in};
@@ -102,7 +103,7 @@ fn info(handler: &dyn riverrun::Handler) -> Value {
 
 fn missing(kind: &str) -> Failure {
     Failure::usage(
-        "HANDLER_NOT_FOUND",
+        ErrorCode::HandlerNotFound,
         format!("there is no handler {kind:?} built in"),
     )
     .next("riverrun handlers ls")

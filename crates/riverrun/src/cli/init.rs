@@ -1,5 +1,6 @@
 //! `riverrun init`: a new project that runs.
 
+use riverrun_types::ErrorCode;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -58,7 +59,7 @@ fn refuse_to_overwrite(folder: &Path) -> Result<()> {
         return Ok(());
     }
     let message = format!("{} has {} already", folder.display(), there.join(", "));
-    Err(Failure::usage("FILE_EXISTS", message)
+    Err(Failure::usage(ErrorCode::FileExists, message)
         .note("nothing was written")
         .next("riverrun init <another folder>"))
 }

@@ -34,6 +34,7 @@ mod version;
 mod worker;
 mod workers;
 
+use riverrun_types::ErrorCode;
 pub use translate::translator;
 
 use std::{process::ExitCode, time::Duration};
@@ -282,7 +283,7 @@ fn serving() -> Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .map_err(|error| Failure::new("NO_THREADS", error.to_string()))
+        .map_err(|error| Failure::new(ErrorCode::NoThreads, error.to_string()))
 }
 
 /// The executor of a command that only asks.
@@ -290,7 +291,7 @@ fn asking() -> Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Failure::new("NO_THREADS", error.to_string()))
+        .map_err(|error| Failure::new(ErrorCode::NoThreads, error.to_string()))
 }
 
 #[cfg(test)]

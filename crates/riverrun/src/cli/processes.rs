@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand};
 use riverrun::Json;
+use riverrun_types::ErrorCode;
 use serde_json::Value;
 
 use super::Global;
@@ -85,7 +86,9 @@ fn show(format: Format, processes: &[Json], id: &str) -> Result<()> {
     let named = |process: &&Json| process.value()["id"].as_str() == Some(id);
     let Some(found) = processes.iter().find(named) else {
         let message = format!("there is no process {id:?}");
-        return Err(Failure::usage("PROCESS_NOT_FOUND", message).next("riverrun processes ls"));
+        return Err(
+            Failure::usage(ErrorCode::ProcessNotFound, message).next("riverrun processes ls")
+        );
     };
     if format != Format::Table {
         output::json_text(format, found.as_str());

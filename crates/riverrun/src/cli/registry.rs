@@ -1,6 +1,7 @@
 //! `riverrun build`, and booting from what it wrote: everything that a server has to know of a
 //! project in one file, so that it starts without looking through folders or loading modules.
 
+use riverrun_types::ErrorCode;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -107,7 +108,7 @@ impl Build {
         };
         let path = self.out.unwrap_or_else(|| folder.join(NAME));
         let text = serde_json::to_string_pretty(&registry)
-            .map_err(|error| Failure::new("CLIENT_FAILED", error.to_string()))?;
+            .map_err(|error| Failure::new(ErrorCode::ClientFailed, error.to_string()))?;
         crate::files::replace(&path, (text + "\n").as_bytes())
             .map_err(|error| Failure::file("the registry", &path, &error))?;
         output::talk(&format!(
@@ -130,8 +131,11 @@ fn read(path: &Path) -> Result<Registry> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::file("the registry", path, &error))?;
     let broken = |what: String| {
-        Failure::new("REGISTRY_INVALID", format!("{}: {what}", path.display()))
-            .next("riverrun build <project>")
+        Failure::new(
+            ErrorCode::RegistryInvalid,
+            format!("{}: {what}", path.display()),
+        )
+        .next("riverrun build <project>")
     };
     let registry: Registry =
         serde_json::from_str(&text).map_err(|error| broken(error.to_string()))?;

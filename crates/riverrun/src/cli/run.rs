@@ -1,5 +1,6 @@
 //! `riverrun run`: start a run, and perhaps wait for it.
 
+use riverrun_types::{Code, ErrorCode};
 use std::{path::Path, time::Duration};
 
 use clap::Args;
@@ -201,17 +202,16 @@ impl Watch<'_> {
         }
         let error = |key: &str| run["error"][key].as_str();
         let (code, message) = match status {
-            "cancelled" => ("RUN_CANCELLED", "it was cancelled"),
+            "cancelled" => (ErrorCode::RunCancelled.into(), "it was cancelled"),
             _ => (
-                error("code").unwrap_or("RUN_FAILED"),
+                error("code").map_or(ErrorCode::RunFailed.into(), Code::from),
                 error("message").unwrap_or("it failed"),
             ),
         };
-        Err(Failure::new(
-            code.to_owned(),
-            format!("run {} {status}: {message}", self.run),
+        Err(
+            Failure::new(code, format!("run {} {status}: {message}", self.run))
+                .next(format!("riverrun runs events {}", self.run)),
         )
-        .next(format!("riverrun runs events {}", self.run)))
     }
 }
 
@@ -219,8 +219,11 @@ impl Watch<'_> {
 pub fn read_input(given: &str) -> Result<Json> {
     let text = read_text(given)?;
     Json::parse_text(text.trim().to_owned()).map_err(|error| {
-        Failure::usage("INPUT_NOT_JSON", format!("the input is not JSON: {error}"))
-            .next("-d '{\"name\": \"Ada\"}'")
+        Failure::usage(
+            ErrorCode::InputNotJson,
+            format!("the input is not JSON: {error}"),
+        )
+        .next("-d '{\"name\": \"Ada\"}'")
     })
 }
 

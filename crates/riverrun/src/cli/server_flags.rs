@@ -1,5 +1,6 @@
 //! Flags that set configuration. Each is also a key of `riverrun.toml` and a `RIVERRUN_*` variable.
 
+use riverrun_types::ErrorCode;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -84,8 +85,11 @@ impl ServerFlags {
         };
         for assignment in &self.set {
             let (key, value) = assignment.split_once('=').ok_or_else(|| {
-                Failure::usage("USAGE", format!("--set {assignment:?} is not key=value"))
-                    .next("--set retention.completed=1d")
+                Failure::usage(
+                    ErrorCode::Usage,
+                    format!("--set {assignment:?} is not key=value"),
+                )
+                .next("--set retention.completed=1d")
             })?;
             put(key.trim(), "--set", Some(value.to_owned()));
         }
@@ -131,7 +135,7 @@ pub fn project_folder(folder: &std::path::Path) -> Result<PathBuf> {
         return Ok(folder.to_owned());
     }
     Err(Failure::usage(
-        "PROJECT_NOT_FOUND",
+        ErrorCode::ProjectNotFound,
         format!("there is no folder {}", folder.display()),
     )
     .next(format!("riverrun init {}", folder.display())))

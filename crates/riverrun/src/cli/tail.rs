@@ -1,5 +1,6 @@
 //! `riverrun tail`: follows a stream, the channel of a queue, or events of some types.
 
+use riverrun_types::ErrorCode;
 use std::time::Duration;
 
 use clap::Args;
@@ -77,7 +78,7 @@ enum What {
 async fn stream_named(client: &Client, text: &str) -> Result<What> {
     let Some((kind, id)) = text.split_once('/').filter(|(_, id)| !id.is_empty()) else {
         let message = format!("{text:?} does not say what to follow");
-        return Err(Failure::usage("BAD_ID", message).next("riverrun tail queue/<name>"));
+        return Err(Failure::usage(ErrorCode::BadId, message).next("riverrun tail queue/<name>"));
     };
     let id = match kind {
         "job" => client.job_id(id).await?,

@@ -7,7 +7,7 @@ use riverrun_engine::RunState;
 use riverrun_runtime::projection;
 use riverrun_store::Projection;
 use riverrun_store_sqlite::{Inspector, Report, RunRow, SqliteStore, verify, verify_file};
-use riverrun_types::{Draft, Millis, time::iso};
+use riverrun_types::{Draft, ErrorCode, Millis, time::iso};
 
 use super::{Global, server_flags::ServerFlags};
 use crate::{
@@ -61,7 +61,7 @@ pub fn folder_of(config: &Config) -> Result<PathBuf> {
         Some(("sqlite", rest)) => rest.strip_prefix("//").unwrap_or(rest),
         _ => {
             let message = format!("{} keeps no files here", config.store);
-            return Err(Failure::usage("STORE_UNKNOWN", message)
+            return Err(Failure::usage(ErrorCode::StoreUnknown, message)
                 .next("--store sqlite:// with --data <folder>"));
         }
     };
@@ -71,7 +71,9 @@ pub fn folder_of(config: &Config) -> Result<PathBuf> {
     };
     if !folder.is_dir() {
         let message = format!("there is no data folder {}", folder.display());
-        return Err(Failure::usage("FILE_UNUSABLE", message).next("--data <the data folder>"));
+        return Err(
+            Failure::usage(ErrorCode::FileUnusable, message).next("--data <the data folder>")
+        );
     }
     Ok(folder)
 }

@@ -1,5 +1,6 @@
 //! `riverrun worker`: a project's processes, run for a server elsewhere.
 
+use riverrun_types::ErrorCode;
 use std::{
     collections::BTreeMap,
     path::PathBuf,
@@ -82,7 +83,7 @@ impl Worker {
         if known.is_empty() {
             processes.end().await;
             let message = format!("{} has no process that can be run", folder.display());
-            return Err(Failure::usage("NO_PROCESSES", message)
+            return Err(Failure::usage(ErrorCode::NoProcesses, message)
                 .next("a file under processes/, as docs/guides/processes.md shows"));
         }
         let session = Session::new(

@@ -1,5 +1,6 @@
 //! Reading a run's events live until it has ended, across broken connections.
 
+use riverrun_types::ErrorCode;
 use std::time::Duration;
 
 use riverrun::EventType;
@@ -119,7 +120,7 @@ impl End {
             Self::Ended => None,
             Self::TimedOut => Some(
                 Failure::new(
-                    "TIMEOUT",
+                    ErrorCode::Timeout,
                     format!("run {run} has not ended in the time given"),
                 )
                 .exit(Exit::Timeout)

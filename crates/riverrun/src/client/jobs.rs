@@ -1,5 +1,6 @@
 //! Waiting for a job of a queue to end. Its stream says when; the job itself says how.
 
+use riverrun_types::ErrorCode;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -99,7 +100,7 @@ impl<'a> Watch<'a> {
 
     /// A server may be away for a while; anything else ends the wait.
     fn away(&mut self, failure: Failure) -> Result<()> {
-        if failure.code == "JOB_NOT_FOUND" {
+        if failure.code == ErrorCode::JobNotFound {
             return Err(failure
                 .exit(Exit::Failed)
                 .note("it was removed before its end was seen"));

@@ -8,6 +8,7 @@ mod socket;
 mod sse;
 mod starting;
 
+use riverrun_types::{Code, ErrorCode};
 use std::time::Duration;
 
 use reqwest::{Method, Response, StatusCode};
@@ -71,8 +72,11 @@ impl Client {
             .ok()
             .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
             .ok_or_else(|| {
-                Failure::usage("URL_INVALID", format!("{url:?} is not the URL of a server"))
-                    .next(format!("--url {DEFAULT_URL}"))
+                Failure::usage(
+                    ErrorCode::UrlInvalid,
+                    format!("{url:?} is not the URL of a server"),
+                )
+                .next(format!("--url {DEFAULT_URL}"))
             })?;
         let http = reqwest::Client::builder()
             // The server is the one that was named, whatever the environment says of proxies.
@@ -80,7 +84,7 @@ impl Client {
             .connect_timeout(Duration::from_secs(5))
             .user_agent(concat!("riverrun/", env!("CARGO_PKG_VERSION")))
             .build()
-            .map_err(|error| Failure::new("CLIENT_FAILED", error.to_string()))?;
+            .map_err(|error| Failure::new(ErrorCode::ClientFailed, error.to_string()))?;
         let hint = "riverrun dev, or --url / RIVERRUN_URL if the server is elsewhere";
         let patience = Patience::new(&base, wait);
         Ok(Self {
@@ -198,17 +202,22 @@ impl Client {
                 "{} answered {status}, and not as a riverrun does",
                 self.url()
             );
-            return Failure::new("NOT_RIVERRUN", message)
+            return Failure::new(ErrorCode::NotRiverrun, message)
                 .exit(Exit::Unreachable)
                 .next("riverrun doctor --url <url of the server>");
         };
-        told(code, message, exit_of(status), &body["error"]["details"])
+        told(
+            code.into(),
+            message,
+            exit_of(status),
+            &body["error"]["details"],
+        )
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> Failure {
         let url = self.url();
         if error.is_timeout() && !error.is_connect() {
-            return Failure::new("TIMEOUT", format!("{url} did not answer in time"))
+            return Failure::new(ErrorCode::Timeout, format!("{url} did not answer in time"))
                 .exit(Exit::Timeout)
                 .next("riverrun doctor");
         }
@@ -216,10 +225,13 @@ impl Client {
         while let Some(deeper) = cause.source() {
             cause = deeper;
         }
-        Failure::new("UNREACHABLE", format!("no server answers at {url}"))
-            .exit(Exit::Unreachable)
-            .note(cause.to_string())
-            .next(self.hint)
+        Failure::new(
+            ErrorCode::Unreachable,
+            format!("no server answers at {url}"),
+        )
+        .exit(Exit::Unreachable)
+        .note(cause.to_string())
+        .next(self.hint)
     }
 
     /// `latest` is the job that was added last.
@@ -241,10 +253,10 @@ impl Client {
             .await?;
         match page.value()["items"][0]["runId"].as_str() {
             Some(id) => Ok(id.to_owned()),
-            None => {
-                Err(Failure::usage("RUN_NOT_FOUND", "there is no run yet")
-                    .next("riverrun run <flow>"))
-            }
+            None => Err(
+                Failure::usage(ErrorCode::RunNotFound, "there is no run yet")
+                    .next("riverrun run <flow>"),
+            ),
         }
     }
 }
@@ -260,31 +272,33 @@ pub fn exit_of(status: StatusCode) -> Exit {
 }
 
 /// A failure that a server told of, and what to do about it here.
-pub fn told(code: &str, message: &str, exit: Exit, details: &Value) -> Failure {
-    let mut failure = Failure::new(code.to_owned(), message).exit(exit);
+pub fn told(code: Code, message: &str, exit: Exit, details: &Value) -> Failure {
+    let mut failure = Failure::new(code, message).exit(exit);
     for issue in issues(details) {
         failure = failure.note(issue);
     }
-    match code {
-        "FLOW_NOT_FOUND" => failure.next("riverrun flows ls"),
-        "RUN_NOT_FOUND" => failure.next("riverrun runs ls"),
-        "QUEUE_NOT_FOUND" => failure.next("riverrun queues ls"),
-        "JOB_NOT_FOUND" => failure.next("riverrun jobs ls <queue>"),
-        "PROCESS_NOT_FOUND" => failure.next("riverrun processes ls"),
-        "WORKER_NOT_FOUND" | "NO_WORKER" => failure.next("riverrun workers ls"),
-        "TRIGGER_NOT_FOUND" => failure.next("riverrun triggers ls"),
-        "TRIGGER_NO_SCHEDULE" => failure.next("riverrun schedules ls"),
-        "DUE_TIME_FORGOTTEN" => failure
+    match failure.code.known() {
+        Some(ErrorCode::FlowNotFound) => failure.next("riverrun flows ls"),
+        Some(ErrorCode::RunNotFound) => failure.next("riverrun runs ls"),
+        Some(ErrorCode::QueueNotFound) => failure.next("riverrun queues ls"),
+        Some(ErrorCode::JobNotFound) => failure.next("riverrun jobs ls <queue>"),
+        Some(ErrorCode::ProcessNotFound) => failure.next("riverrun processes ls"),
+        Some(ErrorCode::WorkerNotFound | ErrorCode::NoWorker) => {
+            failure.next("riverrun workers ls")
+        }
+        Some(ErrorCode::TriggerNotFound) => failure.next("riverrun triggers ls"),
+        Some(ErrorCode::TriggerNoSchedule) => failure.next("riverrun schedules ls"),
+        Some(ErrorCode::DueTimeForgotten) => failure
             .next("--from with a later time")
             .next("--forgotten, if they are to run even if they have"),
-        "TRIGGER_DISABLED" => failure.next("riverrun triggers enable <id>"),
-        "TRIGGER_BROKEN" => failure.next("riverrun triggers show <id>"),
-        "TRIGGER_EXISTS" => failure.next("riverrun triggers rm <id>, and again"),
-        "AWAIT_NOT_FOUND" => failure
+        Some(ErrorCode::TriggerDisabled) => failure.next("riverrun triggers enable <id>"),
+        Some(ErrorCode::TriggerBroken) => failure.next("riverrun triggers show <id>"),
+        Some(ErrorCode::TriggerExists) => failure.next("riverrun triggers rm <id>, and again"),
+        Some(ErrorCode::AwaitNotFound) => failure
             .next("riverrun runs why <run>, which prints the id of the callback")
             .next("riverrun triggers ls"),
-        "JOB_OF_RUN" => failure.next("riverrun runs cancel <run>"),
-        "RUN_NOT_ENDED" => failure.next("riverrun runs cancel <id>"),
+        Some(ErrorCode::JobOfRun) => failure.next("riverrun runs cancel <run>"),
+        Some(ErrorCode::RunNotEnded) => failure.next("riverrun runs cancel <id>"),
         _ => failure,
     }
 }

@@ -1,5 +1,6 @@
 //! A WebSocket to the server, begun by the same client as every other request.
 
+use riverrun_types::ErrorCode;
 use std::time::Duration;
 
 use reqwest::{StatusCode, Upgraded, header};
@@ -25,7 +26,7 @@ impl Client {
         let opened = tokio::time::timeout(PATIENCE, self.upgrade(path)).await;
         let upgraded = opened.unwrap_or_else(|_| {
             let message = format!("{} did not answer in time", self.url());
-            Err(Failure::new("TIMEOUT", message)
+            Err(Failure::new(ErrorCode::Timeout, message)
                 .exit(Exit::Timeout)
                 .next("riverrun doctor"))
         })?;
@@ -49,8 +50,8 @@ impl Client {
         if status != StatusCode::SWITCHING_PROTOCOLS {
             let text = response.text().await.unwrap_or_default();
             let failure = self.refusal(status, &text);
-            return Err(match failure.code.as_ref() {
-                "NOT_FOUND" => failure.note(format!(
+            return Err(match failure.code.known() {
+                Some(ErrorCode::NotFound) => failure.note(format!(
                     "{} is a riverrun that takes no workers",
                     self.url()
                 )),
@@ -60,7 +61,7 @@ impl Client {
         let accepted = response.headers().get(header::SEC_WEBSOCKET_ACCEPT);
         if accepted.is_none_or(|accept| accept != derive_accept_key(key.as_bytes()).as_str()) {
             let message = format!("{} answered, but not as a WebSocket does", self.url());
-            return Err(Failure::new("NOT_RIVERRUN", message).exit(Exit::Unreachable));
+            return Err(Failure::new(ErrorCode::NotRiverrun, message).exit(Exit::Unreachable));
         }
         response
             .upgrade()

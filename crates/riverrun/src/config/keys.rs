@@ -1,5 +1,6 @@
 //! The keys there are: how each is read from text, and what is said of one that is not there.
 
+use riverrun_types::ErrorCode;
 use std::collections::BTreeMap;
 
 use figment::value::{Dict, Value};
@@ -119,8 +120,11 @@ pub fn unknown_key(key: &str, known: &BTreeMap<String, Kind>, source: &Source) -
     let near = known
         .keys()
         .max_by(|a, b| strsim::jaro_winkler(a, key).total_cmp(&strsim::jaro_winkler(b, key)));
-    let failure = Failure::usage("CONFIG_UNKNOWN_KEY", format!("{key:?} is not a setting"))
-        .note(format!("from {source}"));
+    let failure = Failure::usage(
+        ErrorCode::ConfigUnknownKey,
+        format!("{key:?} is not a setting"),
+    )
+    .note(format!("from {source}"));
     match near {
         Some(near) => failure.note(format!("the nearest one is {near:?}")),
         None => failure,
@@ -129,7 +133,8 @@ pub fn unknown_key(key: &str, known: &BTreeMap<String, Kind>, source: &Source) -
 }
 
 pub fn invalid(key: &str, rule: &str, source: &Source) -> Failure {
-    Failure::usage("CONFIG_INVALID", format!("{key}: {rule}")).note(format!("from {source}"))
+    Failure::usage(ErrorCode::ConfigInvalid, format!("{key}: {rule}"))
+        .note(format!("from {source}"))
 }
 
 pub fn env_name(key: &str) -> String {

@@ -1,5 +1,6 @@
 //! Defaults, file, environment, flags: merged in this order, each value knowing where it is from.
 
+use riverrun_types::ErrorCode;
 use std::{
     collections::{BTreeMap, HashMap},
     fmt,
@@ -148,8 +149,11 @@ impl Layers {
         let source = Source::File(path.to_owned());
         let text = files::read_text("the configuration", path, MAX_FILE_BYTES)?;
         let read = Toml::string(&text).data().map_err(|error| {
-            Failure::usage("CONFIG_INVALID", format!("{} is not TOML", path.display()))
-                .note(error.to_string())
+            Failure::usage(
+                ErrorCode::ConfigInvalid,
+                format!("{} is not TOML", path.display()),
+            )
+            .note(error.to_string())
         })?;
         let dict = read
             .into_iter()
@@ -243,7 +247,7 @@ fn misspelt(name: &str, names: &[String]) -> Result<String> {
     let near = |known: &&String| strsim::damerau_levenshtein(known, name) <= 2;
     if let Some(near) = names.iter().find(near) {
         let message = format!("{PREFIX}{name} is not a setting");
-        return Err(Failure::usage("CONFIG_UNKNOWN_KEY", message)
+        return Err(Failure::usage(ErrorCode::ConfigUnknownKey, message)
             .note(format!("the nearest one is {PREFIX}{near}"))
             .next("riverrun config"));
     }

@@ -7,6 +7,7 @@ mod register;
 mod triggers;
 mod watch;
 
+use riverrun_types::ErrorCode;
 use std::path::{Path, PathBuf};
 
 use riverrun::Issue;
@@ -84,7 +85,7 @@ pub async fn read_all(project: &Path) -> Result<Read> {
         Ok(flow_files(&project)?.into_iter().map(read).collect())
     });
     read.await
-        .map_err(|error| Failure::new("NO_THREADS", error.to_string()))?
+        .map_err(|error| Failure::new(ErrorCode::NoThreads, error.to_string()))?
 }
 
 /// Reads one file, `what` it should be, as large as the API takes a definition by default. What has no telling ending
@@ -108,11 +109,10 @@ pub fn invalid(path: &Path, issues: &[Issue]) -> Failure {
         path.display(),
         if count == 1 { "" } else { "s" }
     );
-    issues
-        .iter()
-        .fold(Failure::new("FLOW_INVALID", message), |failure, issue| {
-            failure.note(show_issue(issue))
-        })
+    issues.iter().fold(
+        Failure::new(ErrorCode::FlowInvalid, message),
+        |failure, issue| failure.note(show_issue(issue)),
+    )
 }
 
 /// `steps.a.type: there is no handler "x" (handler)`.

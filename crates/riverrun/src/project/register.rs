@@ -1,5 +1,6 @@
 //! Registering a project's flows: strictly when serving, with versions of its own when developing.
 
+use riverrun_types::ErrorCode;
 use std::path::Path;
 
 use riverrun::Riverrun;
@@ -134,7 +135,7 @@ async fn register_but(river: &Riverrun, developing: bool, broken: &[NotLoaded]) 
     let runtime = river.runtime();
     let composed = runtime.composed();
     let shown = |issue: &ConfigIssue| format!("{}: {}", issue.path, issue.message);
-    let failure = |issue| Failure::new("PROCESS_INVALID", shown(issue));
+    let failure = |issue| Failure::new(ErrorCode::ProcessInvalid, shown(issue));
     let mut failures: Vec<Failure> = composed.issues.iter().map(failure).collect();
     let mut warnings: Vec<String> = composed.warnings.iter().map(shown).collect();
     for (flow, issue) in &composed.incomplete {
@@ -189,7 +190,7 @@ fn told(
         Err(error) => {
             let failure = Failure::from(error);
             let message = format!("{}: {}", path.display(), failure.message);
-            let changed = failure.code == "FLOW_EXISTS";
+            let changed = failure.code == ErrorCode::FlowExists;
             let failure = Failure { message, ..failure };
             Err(match changed {
                 true => failure

@@ -1,5 +1,6 @@
 //! The triggers of a project: the server has those that its files keep, no more and no fewer.
 
+use riverrun_types::ErrorCode;
 use std::path::Path;
 
 use riverrun::{Riverrun, Synced};
@@ -24,7 +25,7 @@ pub async fn read_triggers(project: &Path) -> Result<Vec<FlowFile>> {
     });
     reading
         .await
-        .map_err(|error| Failure::new("NO_THREADS", error.to_string()))?
+        .map_err(|error| Failure::new(ErrorCode::NoThreads, error.to_string()))?
 }
 
 /// Brings the server's triggers to what the files say. A file that cannot be read changes nothing;
@@ -79,8 +80,8 @@ fn refusal(placed: &[Placed], at: usize, error: riverrun::Error) -> Failure {
         return error.into();
     };
     let failure = match twice(placed, at) {
-        Some(message) if error.code() == "TRIGGER_EXISTS" => {
-            Failure::new("TRIGGER_EXISTS", message)
+        Some(message) if error.code() == ErrorCode::TriggerExists => {
+            Failure::new(ErrorCode::TriggerExists, message)
         }
         _ => error.into(),
     };

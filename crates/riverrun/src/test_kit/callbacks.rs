@@ -2,18 +2,18 @@
 
 use riverrun_protocol::WorkError;
 use riverrun_runtime::{Visitor, door_signature};
-use riverrun_types::{Json, TriggerType};
+use riverrun_types::{ErrorCode, Json, TriggerType};
 use serde_json::json;
 
 use super::{refused::refused, request::Answer, walk::Walk};
 
 /// Why an answer came too late. The run continues without it.
-const TOO_LATE: [&str; 5] = [
-    "AWAIT_CLOSED",
-    "AWAIT_EXPIRED",
-    "AWAIT_FULL",
-    "AWAIT_NOT_FOUND",
-    "AWAIT_USED",
+const TOO_LATE: [ErrorCode; 5] = [
+    ErrorCode::AwaitClosed,
+    ErrorCode::AwaitExpired,
+    ErrorCode::AwaitFull,
+    ErrorCode::AwaitNotFound,
+    ErrorCode::AwaitUsed,
 ];
 
 impl Walk {

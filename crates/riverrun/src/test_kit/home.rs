@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use riverrun::Riverrun;
 use riverrun_protocol::{LoadedProcess, WorkError};
 use riverrun_runtime::{Brought, Composable, Home, MadeFlows, Process, compose};
+use riverrun_types::ErrorCode;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
@@ -69,12 +70,12 @@ impl TestHome {
                 .iter()
                 .map(|issue| format!("{}: {}", issue.path, issue.message))
                 .collect();
-            let error = WorkError::new("PROCESS_INVALID", told.join("; ")).permanent();
+            let error = WorkError::new(ErrorCode::ProcessInvalid, told.join("; ")).permanent();
             return Err(error.details(&json!({ "issues": composed.issues })));
         }
         let Some(flow) = composed.flows.iter().find(|flow| flow.id() == planned.flow) else {
             let message = format!("the steps make no flow {}", planned.flow);
-            return Err(WorkError::new("FLOW_INCOMPLETE", message).permanent());
+            return Err(WorkError::new(ErrorCode::FlowIncomplete, message).permanent());
         };
         let runtime = self.river.runtime();
         runtime.register(&flow.definition).await.map_err(refused)?;

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use riverrun_protocol::{LoadedProcess, WorkError};
-use riverrun_types::Json;
+use riverrun_types::{ErrorCode, Json};
 use serde_json::{Map, Value, json};
 
 /// Which flow is played, as the test says.
@@ -187,5 +187,5 @@ fn parts(process: &LoadedProcess) -> Vec<Part> {
 }
 
 fn unclear(message: String) -> WorkError {
-    WorkError::new("FLOW_INCOMPLETE", message).permanent()
+    WorkError::new(ErrorCode::FlowIncomplete, message).permanent()
 }

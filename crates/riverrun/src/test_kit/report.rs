@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use riverrun_engine::{AwaitFor, RunState, VisitKey, Wait};
-use riverrun_types::{Event, EventType, Json, Millis, time};
+use riverrun_types::{ErrorCode, Event, EventType, Json, Millis, time};
 use serde_json::{Map, Value, json};
 
 /// Visits in the order in which they were entered.
@@ -74,11 +74,11 @@ impl Report {
         let data = event.data.as_ref().map_or(Value::Null, Json::value);
         match &event.kind {
             EventType::FlowFailed => self.error = Some(data["error"].clone()),
-            EventType::LogWarn if data["code"] == "EXPRESSION_ERROR" => {
+            EventType::LogWarn if data["code"] == ErrorCode::ExpressionError.as_str() => {
                 let step = event.step.as_ref().map(|at| at.name.to_string());
                 let step = step.or_else(|| step_of(data["message"].as_str()?));
                 self.warnings.push(json!({
-                    "code": "EXPRESSION_ERROR", "message": data["message"], "step": step,
+                    "code": ErrorCode::ExpressionError, "message": data["message"], "step": step,
                 }));
             }
             _ => {}

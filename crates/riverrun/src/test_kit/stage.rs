@@ -10,7 +10,7 @@ use riverrun::{Riverrun, SimulatedClock};
 use riverrun_protocol::WorkError;
 use riverrun_providers::remote::{Workers, WorkersOptions};
 use riverrun_runtime::Options;
-use riverrun_types::Millis;
+use riverrun_types::{ErrorCode, Millis};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -123,7 +123,10 @@ impl Stage {
                 .ok()
                 .and_then(Result::err)
                 .unwrap_or_else(|| {
-                    WorkError::new("WORKER_LOST", "the test process went before the run began")
+                    WorkError::new(
+                        ErrorCode::WorkerLost,
+                        "the test process went before the run began",
+                    )
                 })),
         };
         let played = match flow {

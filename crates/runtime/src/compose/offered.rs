@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use riverrun_engine::Severity;
 use riverrun_protocol::{Fault, NotLoaded};
-use riverrun_types::Json;
+use riverrun_types::{ErrorCode, Json};
 use serde_json::{Value, json};
 
 use super::{Composable, ComposedFlow, compose, part::names_flow};
@@ -58,7 +58,7 @@ impl Runtime {
         let ours: BTreeMap<String, Value> = ours.map(|flow| (flow.id(), flow.definition)).collect();
         for issue in &alone.issues {
             made.faults.push(Fault {
-                code: "PROCESS_INVALID".to_owned(),
+                code: ErrorCode::ProcessInvalid.into(),
                 message: format!("{}: {}", issue.path, issue.message),
                 flow: None,
             });
@@ -76,7 +76,7 @@ impl Runtime {
                 && !self.is_known_with(flow, processes)
             {
                 made.faults.push(Fault {
-                    code: "FLOW_INCOMPLETE".to_owned(),
+                    code: ErrorCode::FlowIncomplete.into(),
                     message: format!("{}: {}", issue.path, issue.message),
                     flow: Some(flow.clone()),
                 });
@@ -135,7 +135,7 @@ impl Runtime {
         }
         if let Some(issue) = flow.disputed.first() {
             return Err(Fault {
-                code: "FLOW_CONFLICT".to_owned(),
+                code: ErrorCode::FlowConflict.into(),
                 message: format!(
                     "{}: {}, in another worker: flow {id:?} stays as it was",
                     issue.path, issue.message
@@ -214,7 +214,7 @@ impl ComposedFlow {
 
 fn held(flow: &str, why: String) -> Fault {
     Fault {
-        code: "PROCESS_BROKEN".to_owned(),
+        code: ErrorCode::ProcessBroken.into(),
         message: why,
         flow: Some(flow.to_owned()),
     }
@@ -222,7 +222,7 @@ fn held(flow: &str, why: String) -> Fault {
 
 fn our_own(flow: &str) -> Fault {
     Fault {
-        code: "FLOW_CONFLICT".to_owned(),
+        code: ErrorCode::FlowConflict.into(),
         message: format!(
             "the server makes flow {flow:?} of its own processes: those of the worker are no steps of it"
         ),
@@ -241,7 +241,7 @@ fn fault(flow: &str, error: &Error) -> Fault {
         _ => None,
     };
     Fault {
-        code: error.code().to_owned(),
+        code: error.code().into(),
         message: format!("flow {flow:?}: {error}{}", first.unwrap_or_default()),
         flow: Some(flow.to_owned()),
     }

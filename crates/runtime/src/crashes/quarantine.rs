@@ -1,14 +1,14 @@
 //! Parking what was alone when the server died.
 
-use riverrun_engine::{Input, Parked, code};
+use riverrun_engine::{Input, Parked};
 use riverrun_protocol::WorkError;
 use riverrun_store::{Change, Commit, JobState, Reason, Steer, Waits};
-use riverrun_types::Json;
+use riverrun_types::{ErrorCode, Json};
 
 use super::{Beginning, Starts, Unit, alone};
 use crate::{
     Result, Runtime,
-    work::{JOB_QUARANTINED, KeptOptions, to_job},
+    work::{KeptOptions, to_job},
 };
 
 impl Runtime {
@@ -51,7 +51,7 @@ impl Runtime {
         let message = format!(
             "it was the only active work when the server died; that was crash number {crashes} in a row"
         );
-        let parked = Parked::new(code::QUARANTINED, message.clone());
+        let parked = Parked::new(ErrorCode::Quarantined, message.clone());
         let job = match unit {
             Unit::Run(run) => {
                 self.control(run, Input::ParkAll(parked)).await?;
@@ -67,7 +67,7 @@ impl Runtime {
             self.park(&place.run, visit, parked).await?;
             return Ok(());
         }
-        let error = Json::of(&WorkError::new(JOB_QUARANTINED, message));
+        let error = Json::of(&WorkError::new(ErrorCode::JobQuarantined, message));
         let now_ms = self.now_ms();
         let mut commit = Commit::default();
         // What the row forgets when another attempt begins.
@@ -92,7 +92,7 @@ impl Runtime {
             Unit::Run(run) => Ok(self.store().set_aside(run).await?),
             Unit::Job(job) => {
                 let message = "the server died while the job was being parked";
-                let error = Json::of(&WorkError::new(JOB_QUARANTINED, message));
+                let error = Json::of(&WorkError::new(ErrorCode::JobQuarantined, message));
                 let (job, steer) = (job.clone(), Steer::Park { error });
                 let now_ms = self.now_ms();
                 let commit = Commit::of(Change::Steer { job, steer, now_ms });

@@ -230,7 +230,10 @@ mod tests {
 
     fn refused(text: &str, format: Format) {
         let error = parse_definition(text, format).err();
-        assert_eq!(error.map(|error| error.code()), Some("BAD_DEFINITION"));
+        assert_eq!(
+            error.map(|error| error.code().as_str()),
+            Some("BAD_DEFINITION")
+        );
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::{
 use futures::FutureExt;
 use riverrun_contract::{Call, Effects};
 use riverrun_engine::{Failure, Input, Outcome, VisitKey};
-use riverrun_types::{Draft, Json, VisitStatus};
+use riverrun_types::{Draft, ErrorCode, Json, VisitStatus};
 
 use super::Driver;
 
@@ -142,7 +142,7 @@ impl Driver {
             self.state.visit(visit),
         ) else {
             let message = format!("the flow has no step {:?}", visit.step);
-            let failure = Failure::new(riverrun_engine::code::STEP_NOT_FOUND, message);
+            let failure = Failure::new(ErrorCode::StepNotFound, message);
             return (Outcome::Failure(failure.permanent()), Vec::new());
         };
         // Handlers see the state as it is now; nobody else changes it while they run.
@@ -178,8 +178,9 @@ impl Driver {
         let Outcome::SubFlow(sub) = &outcome else {
             return outcome;
         };
-        let refuse =
-            |code: &str, message: String| Outcome::Failure(Failure::new(code, message).permanent());
+        let refuse = |code: ErrorCode, message: String| {
+            Outcome::Failure(Failure::new(code, message).permanent())
+        };
         match self.runtime.compiled(&sub.flow, Some(&sub.version)).await {
             Err(error) => refuse(error.code(), error.to_string()),
             Ok(flow) => match crate::start::check_input(&flow.plan, &sub.input) {

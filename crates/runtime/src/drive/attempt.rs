@@ -4,8 +4,8 @@ use std::{any::Any, collections::HashMap, panic::AssertUnwindSafe, time::Duratio
 
 use futures::FutureExt;
 use riverrun_contract::Call;
-use riverrun_engine::{Failure, Outcome, RunState, View, VisitKey, code};
-use riverrun_types::{Draft, VisitStatus};
+use riverrun_engine::{Failure, Outcome, RunState, View, VisitKey};
+use riverrun_types::{Draft, ErrorCode, VisitStatus};
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::Driver;
@@ -92,7 +92,7 @@ impl Attempts {
                         )
                         .unwrap_or_else(Outcome::Failure)
                 }
-                None => Outcome::failure(code::STEP_NOT_FOUND, "the step is gone"),
+                None => Outcome::failure(ErrorCode::StepNotFound, "the step is gone"),
             };
             let outcome = runtime
                 .with_declared_time(&flow, &visit.step, outcome)
@@ -154,7 +154,7 @@ async fn bounded<F: Future>(clock: &Clock, limit: Duration, running: F) -> Optio
 
 fn timed_out(timeout: Duration) -> Failure {
     Failure::new(
-        code::TIMEOUT,
+        ErrorCode::Timeout,
         format!("the attempt took longer than {} ms", timeout.as_millis()),
     )
 }
@@ -165,5 +165,8 @@ pub(super) fn panicked(panic: &(dyn Any + Send)) -> Failure {
         .map(|text| (*text).to_owned())
         .or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "without a message".to_owned());
-    Failure::new("HANDLER_ERROR", format!("the handler panicked: {text}"))
+    Failure::new(
+        ErrorCode::HandlerError,
+        format!("the handler panicked: {text}"),
+    )
 }

@@ -5,11 +5,9 @@
 
 use std::sync::Arc;
 
-use riverrun_engine::{
-    Cancellation, Failure, Input, Lineage, RunState, Visit, VisitKey, Wait, code,
-};
+use riverrun_engine::{Cancellation, Failure, Input, Lineage, RunState, Visit, VisitKey, Wait};
 use riverrun_store::RunRecord;
-use riverrun_types::{Json, RunId, RunStatus};
+use riverrun_types::{ErrorCode, Json, RunId, RunStatus};
 use serde_json::json;
 
 use super::{Attempts, Committed, Driver, Next};
@@ -88,7 +86,7 @@ impl Driver {
         record: Option<&RunRecord>,
     ) -> Result<Option<std::result::Result<Json, Failure>>> {
         let failed = |message: String, details: Json| {
-            Failure::new(code::CHILD_FAILED, message).details(details)
+            Failure::new(ErrorCode::ChildFailed, message).details(details)
         };
         let Some(record) = record else {
             let details = Json::of(&json!({ "runId": run }));

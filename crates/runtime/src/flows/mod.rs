@@ -21,7 +21,8 @@ use riverrun_store::{
     Append, Change, Commit, Error as StoreError, Expect, FlowRecord, Store, Writer,
 };
 use riverrun_types::{
-    Draft, EventType, Flow, Json, Millis, Name, StreamName, event::EventContext, json::strict,
+    Draft, ErrorCode, EventType, Flow, Json, Millis, Name, StreamName, event::EventContext,
+    json::strict,
 };
 use serde::{Deserialize, Deserializer, de::IgnoredAny};
 use serde_json::{Value, json};
@@ -327,6 +328,6 @@ impl Action for Missing {
             "this server has no handler {:?}, or it refuses the step's config",
             self.kind
         );
-        Outcome::Failure(Failure::new("HANDLER_NOT_FOUND", message))
+        Outcome::Failure(Failure::new(ErrorCode::HandlerNotFound, message))
     }
 }

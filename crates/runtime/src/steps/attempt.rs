@@ -8,7 +8,7 @@ use riverrun_protocol::{CancelReason, Reply, Suspended, WorkError};
 use riverrun_store::{
     AwaitState, Awaited, Change, ClaimedJob, Commit, Error as StoreError, NewAwait, Settle, Settled,
 };
-use riverrun_types::{Await, AwaitType, Draft, EventType, Json, Name, Retry, RunId};
+use riverrun_types::{Await, AwaitType, Draft, ErrorCode, EventType, Json, Name, Retry, RunId};
 
 use super::{
     Door, StepPlace,
@@ -22,7 +22,8 @@ use super::{
 use crate::{
     Compiled, Error, Runtime,
     work::{
-        KeptOptions, Stop, checked, failure_of as failure, is_loss, silent, to_job, waiting_event,
+        KeptOptions, Stop, checked, failure_of as failure, is_loss, is_released, silent, to_job,
+        waiting_event,
     },
 };
 
@@ -146,10 +147,7 @@ impl Runtime {
                 let lost = Settled::Lost { error };
                 return Box::pin(self.settle_alone(job, lost, false)).await;
             }
-            Err(error)
-                if ["SHUTTING_DOWN", "NO_WORKER", "RUNNER_ENDED"]
-                    .contains(&error.code.as_str()) =>
-            {
+            Err(error) if is_released(&error) => {
                 return Box::pin(self.settle_alone(job, Settled::Released, false)).await;
             }
             Ok(Reply {
@@ -281,7 +279,7 @@ impl Runtime {
             } => (until_ms, output, next),
             Outcome::Fork(_) | Outcome::SubFlow(_) if known.pause_ms.is_none() => {
                 let message = "the delay is a function of a result that comes from other steps";
-                return Outcome::Failure(Failure::new("INPUT_ERROR", message).permanent());
+                return Outcome::Failure(Failure::new(ErrorCode::InputError, message).permanent());
             }
             // The engine lets the time pass once the result is there.
             outcome => return outcome,
@@ -294,7 +292,9 @@ impl Runtime {
                 output,
                 next,
             },
-            Err(message) => Outcome::Failure(Failure::new("INPUT_ERROR", message).permanent()),
+            Err(message) => {
+                Outcome::Failure(Failure::new(ErrorCode::InputError, message).permanent())
+            }
         }
     }
 
@@ -306,7 +306,7 @@ impl Runtime {
         input: &Json,
     ) -> std::result::Result<(Awaiting, Option<NewAwait>), Failure> {
         let Attempt { job, place, .. } = *attempt;
-        let refuse = |message: String| Failure::new("INPUT_ERROR", message).permanent();
+        let refuse = |message: String| Failure::new(ErrorCode::InputError, message).permanent();
         if wait.kind == "retry" {
             let nothing = || refuse("the step waits for a retry, and nothing of it failed".into());
             let (operation, until_ms) = attempt.host.tries.first().ok_or_else(nothing)?;
@@ -317,7 +317,7 @@ impl Runtime {
             let message = format!(
                 "{kind} is written by riverrun itself, and no run can wait for it: emit an event of your own, or have a trigger on it start a flow that does"
             );
-            return Err(Failure::new("BAD_KIND", message).permanent());
+            return Err(Failure::new(ErrorCode::BadKind, message).permanent());
         }
         let options = KeptOptions::read(job.options.as_ref());
         let tenant = options.tenant_id.as_deref().map(Name::from);
@@ -415,7 +415,7 @@ fn counted(outcome: &Outcome, retry: &Retry, failures: u32) -> Settled {
             let error = Json::null();
             match retry::after_failure(Some(retry), failure, failures, 0.0) {
                 Some(at_ms) => Settled::Retry { at_ms, error },
-                None if failure.code == "CANCELLED" => Settled::Cancelled { error },
+                None if failure.code == ErrorCode::Cancelled => Settled::Cancelled { error },
                 None => Settled::Failed { error },
             }
         }

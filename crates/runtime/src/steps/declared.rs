@@ -4,7 +4,9 @@ use riverrun_contract::compile_expr;
 use riverrun_engine::{AwaitFor, Awaiting, Failure, Input, Template, Visit, VisitKey, is_function};
 use riverrun_expr::Arg;
 use riverrun_store::{Awaited, NewAwait};
-use riverrun_types::{Await, AwaitType, Delay, Json, Millis, Name, Path, time::MAX_WAIT_MS};
+use riverrun_types::{
+    Await, AwaitType, Delay, ErrorCode, Json, Millis, Name, Path, time::MAX_WAIT_MS,
+};
 use serde_json::{Value, json};
 
 use super::awaits::{Door, check_lookback, condition, fresh_id, matcher};
@@ -26,7 +28,7 @@ impl Driver {
                     self.awaits.push((self.signals.len(), new));
                 }
                 Err(message) => {
-                    let failure = Failure::new("INPUT_ERROR", message).permanent();
+                    let failure = Failure::new(ErrorCode::InputError, message).permanent();
                     self.judge(Input::Refused {
                         visit: key,
                         failure,

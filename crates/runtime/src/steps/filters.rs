@@ -10,7 +10,9 @@ use riverrun_store::{
     AwaitRecord, Awaited, Change, Commit, Direction, Error as StoreError, EventQuery, Fire,
     Matcher, SignalRecord, Store, equality,
 };
-use riverrun_types::{Draft, Event, EventType, Json, Millis, Name, RunId, StepRef, StreamName};
+use riverrun_types::{
+    Code, Draft, ErrorCode, Event, EventType, Json, Millis, Name, RunId, StepRef, StreamName,
+};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -185,7 +187,7 @@ impl Runtime {
                 .step(step)
                 .data(Warning {
                     message: format!("the where of the await of event {kind}: {error}"),
-                    code: "EXPRESSION_ERROR".to_owned(),
+                    code: ErrorCode::ExpressionError.into(),
                     await_id: id.clone(),
                 });
             let drafts = [warning].into();
@@ -206,7 +208,7 @@ impl Runtime {
 #[serde(rename_all = "camelCase")]
 struct Warning {
     message: String,
-    code: String,
+    code: Code,
     await_id: Name,
 }
 
@@ -215,7 +217,7 @@ struct Warning {
 pub(crate) struct Trouble {
     pub id: Name,
     pub ms: Millis,
-    pub code: String,
+    pub code: Code,
     pub message: String,
 }
 

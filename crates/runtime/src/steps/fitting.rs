@@ -7,13 +7,13 @@ use parking_lot::Mutex;
 use riverrun_engine::{Parked, VisitKey};
 use riverrun_protocol::WorkError;
 use riverrun_store::{EventQuery, Kinds, LogQuery};
-use riverrun_types::{EventType, Name, RunId};
+use riverrun_types::{ErrorCode, EventType, Name, RunId};
 use tokio::sync::Notify;
 
 use crate::{Result, Runtime, runtime::rest};
 
 /// The code that SDKs end an execution with that does not fit its journal.
-const MISMATCH: &str = "JOURNAL_MISMATCH";
+const MISMATCH: ErrorCode = ErrorCode::JournalMismatch;
 
 /// Events that are read at a time.
 const PAGE: usize = 500;

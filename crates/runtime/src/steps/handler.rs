@@ -1,5 +1,6 @@
 //! `process`: the type of a step that a process runs. Its visits are jobs, so it runs nothing.
 
+use riverrun_types::ErrorCode;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -62,6 +63,6 @@ struct Never;
 impl Action for Never {
     async fn run(&self, _call: &Call<'_>) -> Outcome {
         let message = "a step of a process is run by its job, never by the run itself";
-        Outcome::Failure(Failure::new("INTERNAL", message).permanent())
+        Outcome::Failure(Failure::new(ErrorCode::Internal, message).permanent())
     }
 }

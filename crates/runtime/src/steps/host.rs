@@ -18,7 +18,7 @@ use riverrun_contract::{Cancellation, Host, Process};
 use riverrun_engine::{Fact, Input, Memo, Operation, in_run};
 use riverrun_protocol::{Frame, JournalEntry, WorkError};
 use riverrun_store::{Awaited, Change, ClaimedJob, Error as StoreError, NewAwait, Note};
-use riverrun_types::{Draft, EventId, Json, Millis, Name, Retry, StepRef, TriggerType};
+use riverrun_types::{Draft, ErrorCode, EventId, Json, Millis, Name, Retry, StepRef, TriggerType};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -372,11 +372,11 @@ impl StepHost {
             .is_some_and(|secret| secret.len() < MIN_SECRET_BYTES)
         {
             let message = format!("the secret of a door has fewer than {MIN_SECRET_BYTES} bytes");
-            return Err(WorkError::new("INPUT_ERROR", message).permanent());
+            return Err(WorkError::new(ErrorCode::InputError, message).permanent());
         }
         if secret.is_some() && kind == TriggerType::User {
             let message = "a person who answers on a page signs nothing: make the trigger of the type webhook or api where bodies must be signed, or leave the secret out";
-            return Err(WorkError::new("INPUT_ERROR", message).permanent());
+            return Err(WorkError::new(ErrorCode::InputError, message).permanent());
         }
         if let Some(payload) = &payload {
             check_bytes("payload", payload.bytes()).map_err(too_large)?;
@@ -471,10 +471,10 @@ struct NewDoor {
 fn refused(error: Error) -> WorkError {
     match &error {
         Error::Store(StoreError::JobLost(_)) => {
-            WorkError::new("LEASE_LOST", "the lease on the job is gone")
+            WorkError::new(ErrorCode::LeaseLost, "the lease on the job is gone")
         }
         Error::Store(StoreError::Conflict(_)) => {
-            WorkError::new("STATE_CONFLICT", "the state has changed meanwhile")
+            WorkError::new(ErrorCode::StateConflict, "the state has changed meanwhile")
         }
         // The same in every attempt.
         Error::ValueTooLarge { .. } => too_large(error),
@@ -496,7 +496,7 @@ impl Host for StepHost {
     async fn ask(&self, method: &str, asked: Json) -> Result<Json, WorkError> {
         if self.said.is_closed() {
             let message = "the invocation has ended";
-            return Err(WorkError::new("INVOCATION_ENDED", message));
+            return Err(WorkError::new(ErrorCode::InvocationEnded, message));
         }
         match method {
             "state.get" | "state.has" | "state.getAll" => self.read(method, &asked).await,

@@ -15,10 +15,10 @@ pub(super) fn log(place: &StepPlace, attempt: u32, outcome: &Outcome, settled: &
     let message: String = message.chars().take(LOGGED).collect();
     match settled {
         Settled::Failed { .. } => {
-            tracing::warn!(%run, %step, attempt, code, message, "a step has failed for good");
+            tracing::warn!(%run, %step, attempt, %code, message, "a step has failed for good");
         }
         Settled::Retry { .. } => {
-            tracing::info!(%run, %step, attempt, code, message, "a step is tried again");
+            tracing::info!(%run, %step, attempt, %code, message, "a step is tried again");
         }
         _ => {}
     }

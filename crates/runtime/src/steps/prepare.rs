@@ -8,7 +8,7 @@ use riverrun_protocol::{Invoke, JobInput, JournalEntry, WorkError};
 use riverrun_store::{
     Append, Change, ClaimedJob, Commit, Error as StoreError, Expect, Settle, Settled,
 };
-use riverrun_types::{Json, Name, RunId, StreamName, time::iso};
+use riverrun_types::{ErrorCode, Json, Name, RunId, StreamName, time::iso};
 
 use super::{
     StepPlace,
@@ -113,14 +113,14 @@ impl Runtime {
         let input = match flow.plan.step(&place.step) {
             Some(step) => step
                 .input(state, visit)
-                .map_err(|failure| WorkError::new(&failure.code, failure.message).permanent())?,
+                .map_err(|failure| WorkError::new(failure.code, failure.message).permanent())?,
             None => Json::null(),
         };
         if let Some(schema) = &process.config.input_schema {
             let issues = schema_issues(schema, &input);
             if let Some(first) = issues.first() {
                 let message = format!("the input breaks the process's schema{}", first.told());
-                let error = WorkError::new("INPUT_INVALID", message).permanent();
+                let error = WorkError::new(ErrorCode::InputInvalid, message).permanent();
                 return Err(error.details(&serde_json::json!({ "issues": issues })));
             }
         }

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use riverrun_protocol::{Invoke, JournalEntry, MESSAGE_BYTES, Suspended, WorkError};
-use riverrun_types::{Draft, Json};
+use riverrun_types::{Draft, ErrorCode, Json};
 
 use crate::streams::MAX_EVENT_BYTES;
 
@@ -62,7 +62,7 @@ impl Room {
             let message = format!(
                 "what the step has recorded has {used} bytes with its input, and there is no room for {bytes} more: {LIMIT} can be sent when it is called again"
             );
-            WorkError::new("JOURNAL_TOO_LARGE", message).permanent()
+            WorkError::new(ErrorCode::JournalTooLarge, message).permanent()
         })
     }
 }

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use riverrun_engine::{Entry, Failure};
 use riverrun_expr::{Arg, Expr};
-use riverrun_types::{Draft, EventId, Flow, Json, Name, RunId, event::EventContext, time::iso};
+use riverrun_types::{
+    Draft, ErrorCode, EventId, Flow, Json, Name, RunId, event::EventContext, time::iso,
+};
 use serde::Serialize;
 
 use super::named::may_name_id;
@@ -167,7 +169,7 @@ impl Driver {
                         let message = format!(
                             "subscription {number} of step {step:?}: the inputs that map gives for one event have more than {limit} bytes together, the flow's limits.maxStateBytes"
                         );
-                        failures.push(Failure::new("EXPRESSION_ERROR", message));
+                        failures.push(Failure::new(ErrorCode::ExpressionError, message));
                         break;
                     }
                     entries.push(Entry {
@@ -177,7 +179,7 @@ impl Driver {
                 }
                 Err(error) => {
                     let message = format!("subscription {number} of step {step:?}: {error}");
-                    failures.push(Failure::new("EXPRESSION_ERROR", message));
+                    failures.push(Failure::new(ErrorCode::ExpressionError, message));
                 }
             }
         }

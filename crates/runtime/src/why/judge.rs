@@ -388,7 +388,7 @@ pub(super) fn of_job(facts: &JobFacts, now: Millis) -> Option<Found> {
                 found.map_or_else(String::new, |found| found.as_text().into_owned())
             };
             let cause = Cause::Parked {
-                code: text("code"),
+                code: text("code").into(),
                 message: text("message"),
                 details: None,
                 release: format!("riverrun jobs retry {}", record.id),

@@ -10,7 +10,7 @@ mod words;
 
 use riverrun_engine::Failure;
 use riverrun_store::JobState;
-use riverrun_types::{Json, Millis, Name, RunId, TriggerType, VisitStatus, time::Iso};
+use riverrun_types::{Code, Json, Millis, Name, RunId, TriggerType, VisitStatus, time::Iso};
 use serde::Serialize;
 
 /// Why a run, or a job, is where it is.
@@ -35,7 +35,7 @@ pub struct Why {
     pub more: usize,
     /// The code of the failure with which the run ends once what is active has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub failing: Option<String>,
+    pub failing: Option<Code>,
     /// The run has failed and undoes what it did.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub compensating: bool,
@@ -92,7 +92,7 @@ pub enum Cause {
     },
     /// It was set aside, and goes on once somebody releases it.
     Parked {
-        code: String,
+        code: Code,
         message: String,
         #[serde(skip_serializing_if = "Option::is_none")]
         details: Option<Json>,
@@ -239,7 +239,7 @@ pub enum Cause {
 #[serde(rename_all = "camelCase")]
 pub struct FilterTrouble {
     pub at: Iso,
-    pub code: String,
+    pub code: Code,
     pub message: String,
 }
 

@@ -3,14 +3,15 @@
 use std::{sync::Arc, time::Duration};
 
 use riverrun_contract::{Cancellation, Invocation, OnFail, Policy, Process, schema_issues};
-use riverrun_engine::{Failure, code, retry};
+use riverrun_engine::{Failure, retry};
 use riverrun_protocol::{CancelReason, Invoke, JobInput, Reply, ReplyItem, WorkError};
 use riverrun_store::{
     Append, Change, ClaimedJob, Commit, Error as StoreError, Expect, JobLease, NewQueued, Note,
     Reason, Settle, Settled, StalledJob, Waits,
 };
 use riverrun_types::{
-    Draft, Json, Millis, Name, RunId, StreamName, event::EventContext, time::iso,
+    Draft, ErrorCode, Json, Millis, Name, RunId, StreamName, error_code::Disposition,
+    event::EventContext, time::iso,
 };
 use serde_json::json;
 
@@ -27,8 +28,6 @@ use crate::Runtime;
 const GIVE_UP: Duration = Duration::from_secs(15);
 /// Why a job was cancelled where nobody says.
 const CANCELLED: &str = "it was cancelled";
-/// The code of a job that is parked because its worker or the server died with it too often.
-pub(crate) const JOB_QUARANTINED: &str = "JOB_QUARANTINED";
 /// Characters of an error that a log line shows.
 pub(crate) const LOGGED: usize = 1_000;
 
@@ -102,7 +101,9 @@ impl Runtime {
             let outcome = match checked(process, outcome) {
                 // A handler that is told to stop and returns has stopped; and the others of its
                 // batch may have gone on. Nobody wants what came of it.
-                Ok(_) if held.stop.is_wanted() => Err(WorkError::new("CANCELLED", CANCELLED)),
+                Ok(_) if held.stop.is_wanted() => {
+                    Err(WorkError::new(ErrorCode::Cancelled, CANCELLED))
+                }
                 outcome => outcome,
             };
             self.settle(process, held, outcome, is_lost, said).await;
@@ -142,17 +143,19 @@ impl Runtime {
             // An attempt that was too slow has failed, whatever it still brings.
             (_, CancelReason::Timeout) => {
                 let message = format!("the handler took longer than {} ms", timeout.as_millis());
-                Err(WorkError::new("TIMEOUT", message))
+                Err(WorkError::new(ErrorCode::Timeout, message))
             }
             // What ended well in the moment in which it was told to stop has ended well.
             (Ok(Ok(reply)), _) => Ok(reply),
             (_, CancelReason::Shutdown) => Err(WorkError::new(
-                "SHUTTING_DOWN",
+                ErrorCode::ShuttingDown,
                 "the server is shutting down",
             )),
-            (_, CancelReason::LeaseLost) => Err(WorkError::new("JOB_LOST", "the lease is gone")),
+            (_, CancelReason::LeaseLost) => {
+                Err(WorkError::new(ErrorCode::JobLost, "the lease is gone"))
+            }
             (Ok(Err(error)), _) if !error.is_cancelled() => Err(error),
-            _ => Err(WorkError::new("CANCELLED", CANCELLED)),
+            _ => Err(WorkError::new(ErrorCode::Cancelled, CANCELLED)),
         }
     }
 
@@ -179,16 +182,11 @@ impl Runtime {
             Err(_) if held.stop.is_wanted() => {
                 let reason = held.stop.reason().unwrap_or(CANCELLED);
                 Settled::Cancelled {
-                    error: Json::of(&WorkError::new("CANCELLED", reason)),
+                    error: Json::of(&WorkError::new(ErrorCode::Cancelled, reason)),
                 }
             }
             // It was not begun, or will be taken up where it can run.
-            Err(error)
-                if ["SHUTTING_DOWN", "NO_WORKER", "RUNNER_ENDED"]
-                    .contains(&error.code.as_str()) =>
-            {
-                Settled::Released
-            }
+            Err(error) if is_released(&error) => Settled::Released,
             Err(error) if is_loss(&error) => lost(&held.job, &error),
             Err(error) => decide(&held.policy, &error, &held.job, now),
         };
@@ -277,7 +275,10 @@ impl Runtime {
         let now = self.now_ms();
         let decided = match cancelling {
             true => Settled::Cancelled {
-                error: Json::of(&WorkError::new("CANCELLED", "the job was cancelled")),
+                error: Json::of(&WorkError::new(
+                    ErrorCode::Cancelled,
+                    "the job was cancelled",
+                )),
             },
             false => lost(&job, &silent()),
         };
@@ -379,7 +380,7 @@ fn each(outcome: Result<Reply, WorkError>, count: usize) -> Vec<Result<Json, Wor
             let mut each: Vec<_> = results.into_iter().take(count).map(item).collect();
             let missing = || {
                 let message = format!("the handler answered for {said} of {count} jobs");
-                Err(WorkError::new("RESULT_MISSING", message))
+                Err(WorkError::new(ErrorCode::ResultMissing, message))
             };
             each.resize_with(count, missing);
             each
@@ -408,7 +409,7 @@ pub(crate) fn checked(
         let issues = schema_issues(schema, &result);
         if let Some(first) = issues.first() {
             let message = format!("the result breaks the output schema{}", first.told());
-            let error = WorkError::new("OUTPUT_INVALID", message).permanent();
+            let error = WorkError::new(ErrorCode::OutputInvalid, message).permanent();
             return Err(error.details(&json!({ "issues": issues })));
         }
     }
@@ -418,14 +419,19 @@ pub(crate) fn checked(
 /// Why an attempt is over whose worker was not heard of in time.
 pub(crate) fn silent() -> WorkError {
     let message = "the worker gave no sign of life: it died, hangs or lost its connection";
-    WorkError::new(code::WORKER_LOST, message)
+    WorkError::new(ErrorCode::WorkerLost, message)
 }
 
 /// Whether a provider says that the handler's worker was lost. A handler that throws the error of a
 /// loss, such as that of its call, has failed: providers and records say of it whether it is
 /// retriable.
 pub(crate) fn is_loss(error: &WorkError) -> bool {
-    error.code == code::WORKER_LOST && error.retriable.is_none()
+    error.code == ErrorCode::WorkerLost && error.retriable.is_none()
+}
+
+/// Whether the handler was not begun, or is to run elsewhere. A loss is counted, so it is none.
+pub(crate) fn is_released(error: &WorkError) -> bool {
+    error.code != ErrorCode::WorkerLost && error.code.disposition() == Disposition::Release
 }
 
 /// A loss is not a failure: the job is tried again at once, and its retry policy does not count it.
@@ -440,7 +446,7 @@ pub(crate) fn lost(job: &ClaimedJob, error: &WorkError) -> Settled {
         "its worker was lost {losses} times in a row while it ran: {}",
         error.message
     );
-    let error = Json::of(&WorkError::new(JOB_QUARANTINED, message));
+    let error = Json::of(&WorkError::new(ErrorCode::JobQuarantined, message));
     Settled::Parked { error }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use parking_lot::RwLock;
 use riverrun_protocol::{NotLoaded, WorkError};
-use riverrun_types::Name;
+use riverrun_types::{ErrorCode, Name};
 
 use crate::{Error, Runtime};
 
@@ -84,9 +84,9 @@ impl BrokenProcess {
     /// In a few words: its error has more.
     pub fn why(&self) -> String {
         let file = self.file.as_deref().unwrap_or(&self.id);
-        match &*self.error.code {
-            "MODULE_LOADING" => format!("{file} is still being loaded"),
-            code => format!("{file} does not load ({code})"),
+        match self.error.code.known() {
+            Some(ErrorCode::ModuleLoading) => format!("{file} is still being loaded"),
+            _ => format!("{file} does not load ({})", self.error.code),
         }
     }
 }

@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use riverrun_contract::{Cancellation, Host, Invocation, Process, schema_issues};
 use riverrun_protocol::{CancelReason, Frame, Invoke, JobInput, LogLevel, Reply, WorkError};
 use riverrun_store::{Change, Commit};
-use riverrun_types::{Draft, EventType, Json, Millis, Name, RunId};
+use riverrun_types::{Draft, ErrorCode, EventType, Json, Millis, Name, RunId};
 use serde_json::json;
 use tokio::sync::{SetOnce, mpsc, oneshot};
 use tokio_util::task::AbortOnDropHandle;
@@ -162,7 +162,7 @@ impl Running {
             }
             Entry::Occupied(_) => {
                 let message = format!("a call with the id {:?} is under way", id.as_str());
-                Err(WorkError::new("CALL_EXISTS", message).permanent())
+                Err(WorkError::new(ErrorCode::CallExists, message).permanent())
             }
         }
     }
@@ -179,7 +179,7 @@ impl Runtime {
     pub async fn call(&self, request: CallRequest) -> Result<Json, WorkError> {
         if self.is_stopping() {
             let message = "the server is shutting down";
-            return Err(WorkError::new("SHUTTING_DOWN", message));
+            return Err(WorkError::new(ErrorCode::ShuttingDown, message));
         }
         let process = self.processes().get(&request.process).ok_or_else(|| {
             if let Some(error) = self.broken().of_process(&request.process) {
@@ -199,12 +199,12 @@ impl Runtime {
                     known.join(", ")
                 ),
             };
-            WorkError::new("PROCESS_NOT_FOUND", message).permanent()
+            WorkError::new(ErrorCode::ProcessNotFound, message).permanent()
         })?;
         check_input(&process, &request.input)?;
         if let Some(id) = &request.call_id {
             RunId::for_new(id.as_str()).map_err(|error| {
-                WorkError::new("BAD_ID", format!("callId: {error}")).permanent()
+                WorkError::new(ErrorCode::BadId, format!("callId: {error}")).permanent()
             })?;
         }
         let id = request.call_id.clone().unwrap_or_else(RunId::fresh);
@@ -289,7 +289,7 @@ impl Runtime {
                 // First: what a handler brings because it was told to stop is nobody's result.
                 reason = cancel.cancelled() => Err(reason),
                 outcome = told => Ok(outcome.unwrap_or_else(|_| {
-                    Err(WorkError::new("INTERNAL", "the call broke down"))
+                    Err(WorkError::new(ErrorCode::Internal, "the call broke down"))
                 })),
             }
         };
@@ -356,10 +356,15 @@ fn stopped(reason: CancelReason, cancel: &Cancellation, timeout: Duration) -> Wo
     match reason {
         CancelReason::Timeout => {
             let message = format!("the handler took longer than {} ms", timeout.as_millis());
-            WorkError::new("TIMEOUT", message)
+            WorkError::new(ErrorCode::Timeout, message)
         }
-        CancelReason::Shutdown => WorkError::new("SHUTTING_DOWN", "the server is shutting down"),
-        _ => WorkError::new("CANCELLED", cancel.said().unwrap_or("it was cancelled")),
+        CancelReason::Shutdown => {
+            WorkError::new(ErrorCode::ShuttingDown, "the server is shutting down")
+        }
+        _ => WorkError::new(
+            ErrorCode::Cancelled,
+            cancel.said().unwrap_or("it was cancelled"),
+        ),
     }
 }
 
@@ -372,7 +377,7 @@ fn check_input(process: &Process, input: &Json) -> Result<(), WorkError> {
         return Ok(());
     };
     let message = format!("the input breaks the schema{}", first.told());
-    let error = WorkError::new("INPUT_INVALID", message).permanent();
+    let error = WorkError::new(ErrorCode::InputInvalid, message).permanent();
     Err(error.details(&json!({ "issues": issues })))
 }
 

@@ -22,9 +22,7 @@ mod stats;
 mod tries;
 mod worker;
 
-pub(crate) use attempt::{
-    JOB_QUARANTINED, LOGGED, checked, is_loss, silent, to_job, waiting_event,
-};
+pub(crate) use attempt::{LOGGED, checked, is_loss, is_released, silent, to_job, waiting_event};
 pub(crate) use begin::{Reserved, Stock};
 pub(crate) use broken::Broken;
 pub use broken::BrokenProcess;

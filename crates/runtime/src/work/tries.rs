@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use riverrun_contract::operation_retry;
 use riverrun_engine::{Failure, Operation, retry};
 use riverrun_protocol::{JournalEntry, WorkError};
-use riverrun_types::{Json, Millis, Name, Retry};
+use riverrun_types::{ErrorCode, Json, Millis, Name, Retry};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -57,7 +57,7 @@ impl Tries {
     pub fn next(&self, failed: &FailedTry, process: &Retry) -> Result<Next, WorkError> {
         let policy = operation_retry(process, failed.retry.as_ref())?;
         let read: Result<WorkError, _> = failed.error.read();
-        let unreadable = |error| WorkError::new("INPUT_ERROR", format!("error: {error}"));
+        let unreadable = |error| WorkError::new(ErrorCode::InputError, format!("error: {error}"));
         let error = read.map_err(unreadable)?.of_handler();
         let known = self.0.lock().get(&failed.operation()).cloned();
         let failures = known.map_or(0, |known| known.failures).saturating_add(1);

@@ -147,7 +147,7 @@ async fn import(runtime: &Runtime, exported: &Value) -> Result<RunStatus, (&'sta
     let imported = runtime.import(exported).await;
     imported
         .map(|started| started.status)
-        .map_err(|error| (error.code(), error.to_string()))
+        .map_err(|error| (error.code().as_str(), error.to_string()))
 }
 
 async fn busy(runtime: &Runtime) -> RunId {
@@ -420,7 +420,7 @@ async fn open_door(
         source: "webhook",
     };
     let opened = runtime.open_door(id, visitor).await;
-    opened.map(drop).map_err(|error| error.code())
+    opened.map(drop).map_err(|error| error.code().as_str())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -4,7 +4,7 @@
 use riverrun_store::{
     Change, Commit, EventQuery, Matcher, NewAwait, NewRun, Once, Retention, Signal, UnheardKind,
 };
-use riverrun_types::{Millis, StreamName};
+use riverrun_types::{ErrorCode, Millis, StreamName};
 
 use super::given::*;
 use crate::given::*;
@@ -174,7 +174,7 @@ pub async fn events_under_a_key_are_stored_once(store: S) {
     let ids = Some(vec![events[0].id, events[2].id]);
     assert_eq!(must(store.once("k").await), ids);
     // Nothing of a commit counts whose key is taken.
-    assert_eq!(refusal(commit(&store, three).await), "EVENT_EXISTS");
+    assert_eq!(refusal(commit(&store, three).await), ErrorCode::EventExists);
     assert_eq!(all_events(&store, &stream).await.len(), 3);
     assert_eq!(must(store.once("k").await), ids);
     // Its time is that of emitted events.

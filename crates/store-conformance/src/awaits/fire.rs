@@ -1,7 +1,7 @@
 //! What fires an await, once or many times, and what comes too late.
 
 use riverrun_store::{AwaitState, Awaited, Beat, Change, Commit, Matcher, NewAwait};
-use riverrun_types::{Millis, time::NEVER};
+use riverrun_types::{ErrorCode, Millis, time::NEVER};
 
 use super::given::*;
 use crate::given::*;
@@ -35,19 +35,28 @@ pub async fn firing_keeps_the_value_and_wakes_the_run(store: S) {
 
 pub async fn what_cannot_be_fired_is_refused(store: S) {
     sleepers(&store, &["r1"]).await;
-    assert_eq!(refusal(fire(&store, "a", "1").await), "AWAIT_NOT_FOUND");
+    assert_eq!(
+        refusal(fire(&store, "a", "1").await),
+        ErrorCode::AwaitNotFound
+    );
     wait(&store, awaits("a", "r1", door(false))).await;
     must(fire(&store, "a", "1").await);
-    assert_eq!(refusal(fire(&store, "a", "2").await), "AWAIT_USED");
+    assert_eq!(refusal(fire(&store, "a", "2").await), ErrorCode::AwaitUsed);
     assert_eq!(found(&store, "a").await.values, [json("1")]);
     end(&store, "a").await;
-    assert_eq!(refusal(fire(&store, "a", "2").await), "AWAIT_USED");
+    assert_eq!(refusal(fire(&store, "a", "2").await), ErrorCode::AwaitUsed);
     wait(&store, awaits("b", "r1", event("k", Matcher::Any))).await;
     end(&store, "b").await;
-    assert_eq!(refusal(fire(&store, "b", "1").await), "AWAIT_NOT_FOUND");
+    assert_eq!(
+        refusal(fire(&store, "b", "1").await),
+        ErrorCode::AwaitNotFound
+    );
     wait(&store, awaits("c", "r1", door(true))).await;
     end(&store, "c").await;
-    assert_eq!(refusal(fire(&store, "c", "1").await), "AWAIT_CLOSED");
+    assert_eq!(
+        refusal(fire(&store, "c", "1").await),
+        ErrorCode::AwaitClosed
+    );
 }
 
 pub async fn nothing_is_fired_after_its_time(store: S) {
@@ -60,13 +69,19 @@ pub async fn nothing_is_fired_after_its_time(store: S) {
     wait(&store, until("just", "r1", 10, door(false))).await;
     wait(&store, until("deaf", "r1", 9, event("k", Matcher::Any))).await;
     wait(&store, until("keen", "r2", 10, event("k", Matcher::Any))).await;
-    assert_eq!(refusal(fire(&store, "late", "1").await), "AWAIT_EXPIRED");
+    assert_eq!(
+        refusal(fire(&store, "late", "1").await),
+        ErrorCode::AwaitExpired
+    );
     assert!(is_open(&store, "late").await);
     must(fire(&store, "just", "1").await);
     assert_eq!(woken(&say(&store, signal("k", "{}")).await), ["r2"]);
     assert!(is_open(&store, "deaf").await);
     // What is used is used, whatever the time.
-    assert_eq!(refusal(fire(&store, "just", "1").await), "AWAIT_USED");
+    assert_eq!(
+        refusal(fire(&store, "just", "1").await),
+        ErrorCode::AwaitUsed
+    );
 }
 
 pub async fn a_door_for_many_takes_a_thousand(store: S) {
@@ -76,7 +91,7 @@ pub async fn a_door_for_many_takes_a_thousand(store: S) {
     for told in commit_all(&store, group).await {
         assert_eq!(woken(&must(told)), ["r1"]);
     }
-    assert_eq!(refusal(fire(&store, "a", "1").await), "AWAIT_FULL");
+    assert_eq!(refusal(fire(&store, "a", "1").await), ErrorCode::AwaitFull);
     let got = found(&store, "a").await;
     assert_eq!((got.state, got.fired), (AwaitState::Fired, 1_000));
     let values: Vec<String> = got
@@ -87,7 +102,7 @@ pub async fn a_door_for_many_takes_a_thousand(store: S) {
     let expected: Vec<String> = (0..1_000).map(|at| at.to_string()).collect();
     assert_eq!(values, expected);
     end(&store, "a").await;
-    assert_eq!(refusal(fire(&store, "a", "1").await), "AWAIT_USED");
+    assert_eq!(refusal(fire(&store, "a", "1").await), ErrorCode::AwaitUsed);
 }
 
 pub async fn what_was_fired_is_never_too_late(store: S) {
@@ -99,7 +114,7 @@ pub async fn what_was_fired_is_never_too_late(store: S) {
     for (name, what) in [("a", event("k", Matcher::Any)), ("b", door(false))] {
         wait(&store, awaits(name, "r1", what)).await;
         must(fire(&store, name, "1").await);
-        assert_eq!(refusal(late(name, 0).await), "CONFLICT");
+        assert_eq!(refusal(late(name, 0).await), ErrorCode::Conflict);
         assert_eq!(found(&store, name).await.values, [json("1")]);
     }
     // What the run has taken is its own.
@@ -107,9 +122,9 @@ pub async fn what_was_fired_is_never_too_late(store: S) {
     for value in ["1", "2"] {
         must(fire(&store, "c", value).await);
     }
-    assert_eq!(refusal(late("c", 1).await), "CONFLICT");
+    assert_eq!(refusal(late("c", 1).await), ErrorCode::Conflict);
     must(late("c", 2).await);
-    assert_eq!(refusal(fire(&store, "c", "3").await), "AWAIT_USED");
+    assert_eq!(refusal(fire(&store, "c", "3").await), ErrorCode::AwaitUsed);
     // One that nobody fired is over, and one that is over stays so.
     wait(&store, awaits("d", "r1", event("k", Matcher::Any))).await;
     must(late("d", 0).await);
@@ -119,7 +134,7 @@ pub async fn what_was_fired_is_never_too_late(store: S) {
     wait(&store, awaits("e", "r1", event("k2", Matcher::Any))).await;
     let late = expires("e".into(), 0, 0);
     let both = Commit::of(says(signal("k2", "{}"))).and(late);
-    assert_eq!(refusal(commit(&store, both).await), "CONFLICT");
+    assert_eq!(refusal(commit(&store, both).await), ErrorCode::Conflict);
     assert!(is_open(&store, "e").await);
 }
 
@@ -137,7 +152,7 @@ pub async fn firing_and_ending_race_and_one_wins(store: S) {
         let due = claim(&store, T0, 10).await.len();
         match fired {
             Ok(told) => assert_eq!((woken(&told), due), (vec![run.as_str()], 1)),
-            Err(error) => assert_eq!((error.code(), due), ("AWAIT_NOT_FOUND", 0)),
+            Err(error) => assert_eq!((error.code(), due), (ErrorCode::AwaitNotFound, 0)),
         }
     }
     assert_eq!(must(store.await_stats().await).events, 0);

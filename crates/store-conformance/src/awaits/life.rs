@@ -3,7 +3,7 @@
 use riverrun_store::{
     AwaitRecord, AwaitState, Awaited, Change, Commit, Matcher, NewAwait, Retention,
 };
-use riverrun_types::Json;
+use riverrun_types::{ErrorCode, Json};
 
 use super::given::*;
 use crate::given::*;
@@ -60,9 +60,9 @@ pub async fn an_id_is_taken_until_its_await_is_over(store: S) {
     let new = awaits("a", "r1", event("k", Matcher::Any));
     wait(&store, new.clone()).await;
     let again = || change(&store, waits(new.clone()));
-    assert_eq!(refusal(again().await), "AWAIT_EXISTS");
+    assert_eq!(refusal(again().await), ErrorCode::AwaitExists);
     say(&store, signal("k", "{}")).await;
-    assert_eq!(refusal(again().await), "AWAIT_EXISTS");
+    assert_eq!(refusal(again().await), ErrorCode::AwaitExists);
     end(&store, "a").await;
     must(again().await);
     // Within a commit as well.
@@ -71,14 +71,14 @@ pub async fn an_id_is_taken_until_its_await_is_over(store: S) {
         "r1",
         door(false),
     )));
-    assert_eq!(refusal(commit(&store, twice).await), "AWAIT_EXISTS");
+    assert_eq!(refusal(commit(&store, twice).await), ErrorCode::AwaitExists);
     assert!(must(store.await_by("b").await).is_none());
     let replaced = Commit::of(Change::Unawait("a".into())).and(waits(new.clone()));
     must(commit(&store, replaced).await);
     let nobody = awaits("c", "nobody", door(false));
     assert_eq!(
         refusal(change(&store, waits(nobody)).await),
-        "RUN_NOT_FOUND"
+        ErrorCode::RunNotFound
     );
 }
 
@@ -149,7 +149,7 @@ pub async fn awaits_go_with_their_run(store: S) {
     assert_eq!(woken(&told), ["r3"]);
     assert_eq!(
         refusal(fire(&store, "r1-door", "1").await),
-        "AWAIT_NOT_FOUND"
+        ErrorCode::AwaitNotFound
     );
     // The id is free, and a new run of the same id has nothing of the old one.
     create(&store, asleep("r1")).await;

@@ -1,6 +1,7 @@
 //! Awaits as they are shown and counted.
 
 use riverrun_store::{AwaitFilter, AwaitState, Change, KindStats, Matcher};
+use riverrun_types::ErrorCode;
 
 use super::given::*;
 use crate::given::*;
@@ -84,7 +85,7 @@ pub async fn awaits_are_listed_in_pages(store: S) {
         cursor: Some("nonsense".into()),
         ..all()
     };
-    assert_eq!(refusal(store.list_awaits(&bad).await), "BAD_CURSOR");
+    assert_eq!(refusal(store.list_awaits(&bad).await), ErrorCode::BadCursor);
     // A list says how often, not with what.
     let page = AwaitFilter {
         limit: 10,

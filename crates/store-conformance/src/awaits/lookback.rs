@@ -1,6 +1,7 @@
 //! Awaits that look back: an event that came before them counts.
 
 use riverrun_store::{AwaitState, Change, Commit, Fire, Matcher, NewAwait, Signal};
+use riverrun_types::ErrorCode;
 
 use super::given::*;
 use crate::given::*;
@@ -112,7 +113,7 @@ pub async fn a_look_back_passes_over_what_was_given(store: S) {
     must(commit(&store, fine).await);
     let some = after("some", &[one, two], by_order("1"));
     let used = Commit::of(Change::Await(Box::new(some))).and(fires("some"));
-    assert_eq!(refusal(commit(&store, used).await), "AWAIT_USED");
+    assert_eq!(refusal(commit(&store, used).await), ErrorCode::AwaitUsed);
 }
 
 pub async fn a_look_back_sees_its_own_commit_and_tenant(store: S) {

@@ -1,6 +1,7 @@
 //! The outbox: events that only an expression can judge, and those who wait for its word.
 
 use riverrun_store::{Change, Commit, Matcher, NewAwait, Signal, SignalLane};
+use riverrun_types::ErrorCode;
 
 use super::given::*;
 use crate::given::*;
@@ -70,7 +71,7 @@ pub async fn candidates_were_there_before_the_event(store: S) {
         ["a0", "a1", "a2", "a3", "a4"]
     );
     let bad = store.candidates(&out, 2, Some("nonsense")).await;
-    assert_eq!(refusal(bad), "BAD_CURSOR");
+    assert_eq!(refusal(bad), ErrorCode::BadCursor);
     let page = must(store.candidates(&out, 1, None).await);
     assert_eq!(page.items[0].what, filters("k", &[]));
 }
@@ -165,9 +166,9 @@ pub async fn what_is_yet_to_be_judged_is_never_too_late(store: S) {
         assert!(for_it(name, 0).await.is_empty(), "{name}");
     }
     let late = |name: &str, judged: u64| change(&store, expires(name.into(), 0, judged));
-    assert_eq!(refusal(late("a", 0).await), "CONFLICT");
-    assert_eq!(refusal(late("a", out[0].no).await), "CONFLICT");
-    assert_eq!(refusal(late("d", 0).await), "CONFLICT");
+    assert_eq!(refusal(late("a", 0).await), ErrorCode::Conflict);
+    assert_eq!(refusal(late("a", out[0].no).await), ErrorCode::Conflict);
+    assert_eq!(refusal(late("d", 0).await), ErrorCode::Conflict);
     for (name, judged) in [("a", out[1].no), ("b", 0), ("c", 0), ("d", out[1].no)] {
         must(late(name, judged).await);
         assert!(must(store.await_by(name).await).is_none());
@@ -234,7 +235,10 @@ pub async fn the_outbox_keeps_its_order_until_it_is_heard(store: S) {
     sleepers(&store, &["r1"]).await;
     wait(&store, awaits("a", "r1", filters("k", &[]))).await;
     let lost = Commit::of(Change::Heard(next[0].no)).and(fires("nobody", "1"));
-    assert_eq!(refusal(commit(&store, lost).await), "AWAIT_NOT_FOUND");
+    assert_eq!(
+        refusal(commit(&store, lost).await),
+        ErrorCode::AwaitNotFound
+    );
     assert_eq!(outbox(&store).await, next);
     let done = Commit::of(Change::Heard(next[0].no)).and(fires("a", "1"));
     must(commit(&store, done).await);

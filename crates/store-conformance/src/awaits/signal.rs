@@ -5,7 +5,7 @@ use std::sync::Arc;
 use riverrun_store::{
     Advance, Awaited, Bus, Change, Commit, JobChange, Matcher, NewAwait, Signal, Writer,
 };
-use riverrun_types::{EventType, StreamName, time::NEVER, time::iso};
+use riverrun_types::{ErrorCode, EventType, StreamName, time::NEVER, time::iso};
 
 use super::given::*;
 use crate::given::*;
@@ -153,7 +153,7 @@ pub async fn the_order_of_changes_counts(store: S) {
 pub async fn a_commit_is_judged_by_what_its_changes_leave(store: S) {
     sleepers(&store, &["r1"]).await;
     let any = |name: &str| waits(awaits(name, "r1", event("k", Matcher::Any)));
-    let check = async |changes: Vec<Change>, expected: &str| {
+    let check = async |changes: Vec<Change>, expected: ErrorCode| {
         let refused = Commit {
             changes,
             ..Commit::default()
@@ -164,22 +164,30 @@ pub async fn a_commit_is_judged_by_what_its_changes_leave(store: S) {
     };
     let said = || says(signal("k", "1"));
     let over = || Change::Unawait("a".into());
-    check(vec![any("a"), said(), fires("a", "2")], "AWAIT_USED").await;
     check(
-        vec![any("a"), fires("a", "1"), fires("a", "2")],
-        "AWAIT_USED",
+        vec![any("a"), said(), fires("a", "2")],
+        ErrorCode::AwaitUsed,
     )
     .await;
-    check(vec![any("a"), over(), fires("a", "1")], "AWAIT_NOT_FOUND").await;
+    check(
+        vec![any("a"), fires("a", "1"), fires("a", "2")],
+        ErrorCode::AwaitUsed,
+    )
+    .await;
+    check(
+        vec![any("a"), over(), fires("a", "1")],
+        ErrorCode::AwaitNotFound,
+    )
+    .await;
     let shut = waits(awaits("a", "r1", door(false)));
-    check(vec![shut, over(), fires("a", "1")], "AWAIT_CLOSED").await;
+    check(vec![shut, over(), fires("a", "1")], ErrorCode::AwaitClosed).await;
     let gone = vec![
         any("a"),
         Change::Advance(Box::new(finish("r1"))),
         Change::Delete(id("r1")),
         fires("a", "1"),
     ];
-    check(gone, "AWAIT_NOT_FOUND").await;
+    check(gone, ErrorCode::AwaitNotFound).await;
     let back = NewAwait {
         what: Awaited::Event {
             kind: "k".into(),
@@ -188,7 +196,11 @@ pub async fn a_commit_is_judged_by_what_its_changes_leave(store: S) {
         },
         ..awaits("a", "r1", door(false))
     };
-    check(vec![said(), waits(back), fires("a", "1")], "AWAIT_USED").await;
+    check(
+        vec![said(), waits(back), fires("a", "1")],
+        ErrorCode::AwaitUsed,
+    )
+    .await;
     // And accepted where nothing is in the way.
     let fine = Commit::of(any("a")).and(fires("a", "1"));
     assert_eq!(woken(&must(commit(&store, fine).await)), ["r1"]);

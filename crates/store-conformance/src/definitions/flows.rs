@@ -2,7 +2,7 @@
 
 use riverrun_store::{Change, Commit, FlowRecord};
 
-use riverrun_types::StreamName;
+use riverrun_types::{ErrorCode, StreamName};
 
 use crate::given::*;
 
@@ -37,7 +37,7 @@ pub async fn the_same_again_is_no_news(store: S) {
     };
     assert_eq!(
         refusal(change(&store, Change::Register(again)).await),
-        "FLOW_KEPT"
+        ErrorCode::FlowKept
     );
     let got = must(store.flow("f", "1").await).expect("it was registered");
     assert_eq!(got.created_ms, T0);
@@ -48,7 +48,7 @@ pub async fn another_definition_needs_another_version(store: S) {
     let other = flow("f", "1", r#"{"a":2}"#);
     assert_eq!(
         refusal(change(&store, Change::Register(other)).await),
-        "FLOW_EXISTS"
+        ErrorCode::FlowExists
     );
     register(&store, flow("f", "2", r#"{"a":2}"#)).await;
     let got = must(store.flow("f", "1").await).expect("it was registered");
@@ -75,7 +75,10 @@ pub async fn a_definition_and_its_event_are_one_commit(store: S) {
             .and(Change::Append(append(registry.clone(), logs(T0, 1))))
     };
     must(commit(&store, news(flow("f", "1", "{}"))).await);
-    for (definition, code) in [("{}", "FLOW_KEPT"), (r#"{"a":1}"#, "FLOW_EXISTS")] {
+    for (definition, code) in [
+        ("{}", ErrorCode::FlowKept),
+        (r#"{"a":1}"#, ErrorCode::FlowExists),
+    ] {
         let again = commit(&store, news(flow("f", "1", definition))).await;
         assert_eq!(refusal(again), code);
     }
@@ -85,6 +88,6 @@ pub async fn a_definition_and_its_event_are_one_commit(store: S) {
         "1",
         r#"{"a":1}"#,
     )));
-    assert_eq!(refusal(commit(&store, twice).await), "FLOW_EXISTS");
+    assert_eq!(refusal(commit(&store, twice).await), ErrorCode::FlowExists);
     assert_eq!(must(store.flow("g", "1").await), None);
 }

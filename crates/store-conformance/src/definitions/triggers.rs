@@ -3,7 +3,7 @@
 use riverrun_store::{
     Change, Commit, Fired, Firing, NewTrigger, NextDue, Place, Retention, Take, TriggerRecord,
 };
-use riverrun_types::{EventType, Json, Millis, StreamName};
+use riverrun_types::{ErrorCode, EventType, Json, Millis, StreamName};
 
 use crate::given::*;
 
@@ -90,9 +90,9 @@ pub async fn every_change_is_the_next_version(store: S) {
         let store = store.clone();
         async move { refusal(change(&store, put(trigger("t", version))).await) }
     };
-    assert_eq!(refused(2).await, "TRIGGER_MOVED");
+    assert_eq!(refused(2).await, ErrorCode::TriggerMoved);
     must(change(&store, put(trigger("t", 1))).await);
-    assert_eq!(refused(1).await, "TRIGGER_MOVED");
+    assert_eq!(refused(1).await, ErrorCode::TriggerMoved);
     let second = NewTrigger {
         enabled: false,
         now_ms: T0 + 9,
@@ -102,10 +102,13 @@ pub async fn every_change_is_the_next_version(store: S) {
     let got = get(&store, "t").await;
     assert_eq!((got.version, got.enabled), (2, false));
     assert_eq!((got.created_ms, got.updated_ms), (T0, T0 + 9));
-    assert_eq!(refused(2).await, "TRIGGER_MOVED");
+    assert_eq!(refused(2).await, ErrorCode::TriggerMoved);
     // Two changes of one commit see each other.
     let twice = Commit::of(put(trigger("t", 3))).and(put(trigger("t", 3)));
-    assert_eq!(refusal(commit(&store, twice).await), "TRIGGER_MOVED");
+    assert_eq!(
+        refusal(commit(&store, twice).await),
+        ErrorCode::TriggerMoved
+    );
     must(
         commit(
             &store,
@@ -119,17 +122,17 @@ pub async fn every_change_is_the_next_version(store: S) {
 pub async fn a_trigger_that_was_removed_keeps_its_version(store: S) {
     must(change(&store, put(schedule("t", 1, T0))).await);
     let refused = refusal(change(&store, removal("t", 7, T0)).await);
-    assert_eq!(refused, "TRIGGER_MOVED");
+    assert_eq!(refused, ErrorCode::TriggerMoved);
     must(change(&store, removal("t", 1, T0 + 1)).await);
     assert_eq!(must(store.trigger("t").await), None);
     assert!(must(store.list_triggers(10, None).await).items.is_empty());
     assert!(must(store.due_triggers(T0 + 9, 10).await).due.is_empty());
     let refused = refusal(change(&store, removal("t", 1, T0)).await);
-    assert_eq!(refused, "TRIGGER_NOT_FOUND");
+    assert_eq!(refused, ErrorCode::TriggerNotFound);
     assert_eq!(must(store.trigger_version("t").await), Some(1));
     assert_eq!(
         refusal(change(&store, put(trigger("t", 1))).await),
-        "TRIGGER_MOVED"
+        ErrorCode::TriggerMoved
     );
     let again = NewTrigger {
         now_ms: T0 + 50,
@@ -143,7 +146,7 @@ pub async fn a_trigger_that_was_removed_keeps_its_version(store: S) {
 pub async fn a_route_belongs_to_one(store: S) {
     must(change(&store, put(route("a", 1, "POST /x"))).await);
     let refused = change(&store, put(route("b", 1, "POST /x"))).await;
-    assert_eq!(refusal(refused), "TRIGGER_ROUTE_TAKEN");
+    assert_eq!(refusal(refused), ErrorCode::TriggerRouteTaken);
     assert_eq!(must(store.trigger("b").await), None);
     must(change(&store, put(route("b", 1, "PUT /x"))).await);
     // One may keep its route, and leave it to another.
@@ -153,7 +156,10 @@ pub async fn a_route_belongs_to_one(store: S) {
     must(change(&store, removal("b", 2, T0)).await);
     must(change(&store, put(route("c", 1, "POST /x"))).await);
     let both = Commit::of(put(route("d", 1, "GET /z"))).and(put(route("e", 1, "GET /z")));
-    assert_eq!(refusal(commit(&store, both).await), "TRIGGER_ROUTE_TAKEN");
+    assert_eq!(
+        refusal(commit(&store, both).await),
+        ErrorCode::TriggerRouteTaken
+    );
     assert_eq!(must(store.trigger("d").await), None);
 }
 
@@ -205,7 +211,7 @@ pub async fn a_due_time_and_its_run_are_one_commit(store: S) {
     // Whoever comes second starts nothing.
     assert_eq!(
         refusal(commit(&store, take("second")).await),
-        "TRIGGER_MOVED"
+        ErrorCode::TriggerMoved
     );
     assert_eq!(must(store.run(&id("second")).await), None);
     assert_eq!(get(&store, "t").await.stats.fired, 1);
@@ -216,7 +222,7 @@ pub async fn a_due_time_and_its_run_are_one_commit(store: S) {
         T0 + 1_000,
         "first",
     )));
-    assert_eq!(refusal(commit(&store, again).await), "RUN_EXISTS");
+    assert_eq!(refusal(commit(&store, again).await), ErrorCode::RunExists);
     assert_eq!(get(&store, "t").await.due_ms, Some(T0 + 1_000));
 }
 
@@ -248,19 +254,22 @@ pub async fn a_change_of_the_schedule_counts_from_then_on(store: S) {
     must(change(&store, put(kept)).await);
     assert_eq!(get(&store, "t").await.due_ms, Some(T0));
     let refused = change(&store, fired(taking("t", 1, T0, "r"))).await;
-    assert_eq!(refusal(refused), "TRIGGER_MOVED");
+    assert_eq!(refusal(refused), ErrorCode::TriggerMoved);
     must(change(&store, put(schedule("t", 3, T0 + 7))).await);
     let refused = change(&store, fired(taking("t", 3, T0, "r"))).await;
-    assert_eq!(refusal(refused), "TRIGGER_MOVED");
+    assert_eq!(refusal(refused), ErrorCode::TriggerMoved);
     must(change(&store, fired(taking("t", 3, T0 + 7, "r"))).await);
     must(change(&store, removal("t", 3, T0)).await);
     let refused = change(&store, fired(taking("t", 3, T0 + 1_007, "r"))).await;
-    assert_eq!(refusal(refused), "TRIGGER_NOT_FOUND");
+    assert_eq!(refusal(refused), ErrorCode::TriggerNotFound);
 }
 
 pub async fn what_failed_or_was_missed_is_counted(store: S) {
     must(change(&store, put(schedule("t", 1, T0))).await);
-    let error = json(r#"{"code":"INPUT_INVALID","message":"no"}"#);
+    let error = json(&format!(
+        r#"{{"code":"{}","message":"no"}}"#,
+        ErrorCode::InputInvalid
+    ));
     let failed = Firing {
         outcome: Fired::Failed(error.clone()),
         ..taking("t", 1, T0, "-")

@@ -1,7 +1,7 @@
 //! Jobs are added: many at once, by an id of their own, with any data.
 
 use riverrun_store::{Change, Commit, NewQueued};
-use riverrun_types::{Json, RunId};
+use riverrun_types::{ErrorCode, Json, RunId};
 
 use super::given::*;
 use crate::given::*;
@@ -21,7 +21,10 @@ pub async fn many_jobs_are_added_in_one_commit(store: S) {
 pub async fn a_commit_with_a_refusal_adds_no_job(store: S) {
     let refused =
         Commit::of(Change::Enqueue([job("j1")].into())).and(Change::Delete(RunId::new("nobody")));
-    assert_eq!(refusal(commit(&store, refused).await), "RUN_NOT_FOUND");
+    assert_eq!(
+        refusal(commit(&store, refused).await),
+        ErrorCode::RunNotFound
+    );
     assert_eq!(must(store.job(&id("j1")).await), None);
 }
 
@@ -47,7 +50,7 @@ pub async fn an_id_that_was_chosen_is_not_that_of_another_queue(store: S) {
     assert!(!added(&store, named("j1", "mail")).await.created);
     let both = [named("j2", "audit"), named("j1", "audit")];
     let refused = change(&store, Change::Enqueue(both.into())).await;
-    assert_eq!(refusal(refused), "JOB_ID_TAKEN");
+    assert_eq!(refusal(refused), ErrorCode::JobIdTaken);
     assert_eq!(must(store.job(&id("j2")).await), None, "all or none");
 }
 

@@ -4,7 +4,7 @@ use riverrun_store::{
     Change, Commit, Direction, EventQuery, Expect, JobLease, JobState, NewQueued, Place, Reason,
     Settle, Settled, Steer, Waits,
 };
-use riverrun_types::{Event, EventId, EventType, Millis, Name, StreamName, time::NEVER};
+use riverrun_types::{ErrorCode, Event, EventId, EventType, Millis, Name, StreamName, time::NEVER};
 
 use super::given::claim_jobs;
 use crate::given::*;
@@ -232,7 +232,10 @@ pub async fn an_expected_length_counts_what_is_derived(store: S) {
         append.expect = Expect::Len(len);
         Change::Append(append)
     };
-    assert_eq!(refusal(change(&store, expecting(0)).await), "CONFLICT");
+    assert_eq!(
+        refusal(change(&store, expecting(0)).await),
+        ErrorCode::Conflict
+    );
     must(change(&store, expecting(2)).await);
     must(change(&store, expecting(3)).await);
     let two = Commit::of(expecting(4)).and(expecting(5));

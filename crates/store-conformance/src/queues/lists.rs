@@ -1,6 +1,7 @@
 //! Jobs and queues as they are shown.
 
 use riverrun_store::{JobFilter, JobState, MAX_AHEAD, NewQueued, Settled, Wanted};
+use riverrun_types::ErrorCode;
 
 use super::given::*;
 use crate::given::*;
@@ -52,7 +53,7 @@ pub async fn jobs_are_listed_by_state_in_pages(store: S) {
         cursor: Some("waiting.x".to_owned()),
         ..JobFilter::default()
     };
-    assert_eq!(refusal(store.list_jobs(&bad).await), "BAD_CURSOR");
+    assert_eq!(refusal(store.list_jobs(&bad).await), ErrorCode::BadCursor);
     // A cursor of a state that is not wanted leads on with the next that is.
     let active = JobFilter {
         queue: "mail".into(),
@@ -80,7 +81,10 @@ pub async fn jobs_are_listed_by_state_in_pages(store: S) {
         limit: 1,
         ..JobFilter::default()
     };
-    assert_eq!(refusal(store.list_jobs(&unknown).await), "QUEUE_NOT_FOUND");
+    assert_eq!(
+        refusal(store.list_jobs(&unknown).await),
+        ErrorCode::QueueNotFound
+    );
 }
 
 pub async fn a_list_shows_the_jobs_that_are_wanted(store: S) {

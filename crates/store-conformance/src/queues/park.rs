@@ -1,6 +1,7 @@
 //! Attempts that were lost with their worker, and jobs that are set aside.
 
 use riverrun_store::{Change, JobState, Settled, Steer};
+use riverrun_types::ErrorCode;
 
 use super::given::*;
 use crate::given::*;
@@ -46,7 +47,7 @@ pub async fn a_parked_job_waits_until_it_is_released(store: S) {
     let held = held.expect("all three were claimed");
     assert_eq!(
         refusal(settle(&store, &held.lease, T0, done("1")).await),
-        "JOB_LOST"
+        ErrorCode::JobLost
     );
     let record = read(&store, "j1").await;
     assert_eq!(
@@ -82,7 +83,10 @@ pub async fn a_parked_job_can_be_listed_cancelled_and_removed(store: S) {
     assert_eq!(list(&store, &[JobState::Parked]).await, ["j3"]);
     assert_eq!(queue(&store).await.parked, 1);
     let park = Steer::Park { error: wrong() };
-    assert_eq!(refusal(steer(&store, "j1", park, T0).await), "JOB_STATE");
+    assert_eq!(
+        refusal(steer(&store, "j1", park, T0).await),
+        ErrorCode::JobState
+    );
 }
 
 pub async fn a_dropped_job_is_gone_though_somebody_holds_it(store: S) {
@@ -97,7 +101,7 @@ pub async fn a_dropped_job_is_gone_though_somebody_holds_it(store: S) {
     assert_eq!(counts(&store).await, [0, 0, 0, 0, 0, 0]);
     assert_eq!(
         refusal(settle(&store, &lease, T0, done("1")).await),
-        "JOB_LOST"
+        ErrorCode::JobLost
     );
     must(change(&store, gone("never")).await);
     add(&store, [job("j1")]).await;

@@ -1,7 +1,7 @@
 //! Jobs that are thrown away, by people and by retention.
 
 use riverrun_store::{Change, JobState, NewQueued, Purge, Retention};
-use riverrun_types::{EventType, StreamName};
+use riverrun_types::{ErrorCode, EventType, StreamName};
 
 use super::given::*;
 use crate::given::*;
@@ -34,7 +34,10 @@ pub async fn jobs_are_purged_by_state_and_age(store: S) {
         spare: None,
         limit: 1,
     };
-    assert_eq!(refusal(store.purge_jobs(&unknown).await), "QUEUE_NOT_FOUND");
+    assert_eq!(
+        refusal(store.purge_jobs(&unknown).await),
+        ErrorCode::QueueNotFound
+    );
 }
 
 pub async fn a_purge_spares_what_others_wait_for(store: S) {

@@ -1,6 +1,7 @@
 //! What comes of a job that was claimed, and whose word counts: its lease.
 
 use riverrun_store::{Change, Commit, JobLease, JobState, NewQueued, Note, Settle, Settled, Steer};
+use riverrun_types::ErrorCode;
 
 use super::given::*;
 use crate::given::*;
@@ -106,18 +107,18 @@ pub async fn an_outcome_without_the_lease_is_refused(store: S) {
         Settled::Dropped,
     ] {
         let late = settle(&store, &first.lease, T0, outcome).await;
-        assert_eq!(refusal(late), "JOB_LOST");
+        assert_eq!(refusal(late), ErrorCode::JobLost);
     }
     let note = Note {
         progress: Some(json("1")),
         ..Note::new(&first.lease, T0)
     };
     let note = change(&store, note.into()).await;
-    assert_eq!(refusal(note), "JOB_LOST");
+    assert_eq!(refusal(note), ErrorCode::JobLost);
     must(settle(&store, &second.lease, T0, done("2")).await);
     assert_eq!(
         refusal(settle(&store, &second.lease, T0, done("3")).await),
-        "JOB_LOST"
+        ErrorCode::JobLost
     );
     assert_eq!(read(&store, "j1").await.result, Some(json("2")));
     assert_eq!(counts(&store).await, [0, 0, 0, 1, 0, 0]);
@@ -133,7 +134,10 @@ pub async fn an_outcome_and_what_follows_are_one_commit(store: S) {
     must(commit(&store, follow(&lease)).await);
     assert_eq!(read(&store, "next").await.state, JobState::Waiting);
     must(steer(&store, "next", Steer::Remove, T0).await);
-    assert_eq!(refusal(commit(&store, follow(&lease)).await), "JOB_LOST");
+    assert_eq!(
+        refusal(commit(&store, follow(&lease)).await),
+        ErrorCode::JobLost
+    );
     assert_eq!(must(store.job(&id("next")).await), None);
 }
 
@@ -168,11 +172,14 @@ pub async fn others_settle_only_what_has_run_out(store: S) {
         };
         Commit::of(settle.into())
     };
-    assert_eq!(refusal(commit(&store, reap(T0 + 29_999)).await), "JOB_LOST");
+    assert_eq!(
+        refusal(commit(&store, reap(T0 + 29_999)).await),
+        ErrorCode::JobLost
+    );
     must(commit(&store, reap(T0 + 30_000)).await);
     assert_eq!(
         refusal(settle(&store, &lease, T0, done("1")).await),
-        "JOB_LOST"
+        ErrorCode::JobLost
     );
     let job = read(&store, "j1").await;
     assert_eq!((job.state, job.error), (JobState::Failed, Some(wrong())));

@@ -1,7 +1,7 @@
 //! What people do to a job: promote, delay, retry, cancel, remove.
 
 use riverrun_store::{Change, JobState, Lasts, NewQueued, Note, Settled, Steer};
-use riverrun_types::StreamName;
+use riverrun_types::{ErrorCode, StreamName};
 
 use super::given::*;
 use crate::given::*;
@@ -38,10 +38,13 @@ pub async fn people_steer_jobs(store: S) {
 
 pub async fn a_wish_that_does_not_fit_is_refused(store: S) {
     let unknown = steer(&store, "nobody", Steer::Promote, T0).await;
-    assert_eq!(refusal(unknown), "JOB_NOT_FOUND");
+    assert_eq!(refusal(unknown), ErrorCode::JobNotFound);
     add(&store, [job("a")]).await;
     for wish in [Steer::Promote, Steer::Retry { at_ms: T0 }] {
-        assert_eq!(refusal(steer(&store, "a", wish, T0).await), "JOB_STATE");
+        assert_eq!(
+            refusal(steer(&store, "a", wish, T0).await),
+            ErrorCode::JobState
+        );
     }
     let lease = only(&store, T0).await.lease;
     for wish in [
@@ -51,11 +54,17 @@ pub async fn a_wish_that_does_not_fit_is_refused(store: S) {
         Steer::Priority(1),
         Steer::Delay { at_ms: T0 + 1 },
     ] {
-        assert_eq!(refusal(steer(&store, "a", wish, T0).await), "JOB_STATE");
+        assert_eq!(
+            refusal(steer(&store, "a", wish, T0).await),
+            ErrorCode::JobState
+        );
     }
     must(settle(&store, &lease, T0, done("1")).await);
     let cancel = Steer::Cancel { reason: None };
-    assert_eq!(refusal(steer(&store, "a", cancel, T0).await), "JOB_STATE");
+    assert_eq!(
+        refusal(steer(&store, "a", cancel, T0).await),
+        ErrorCode::JobState
+    );
 }
 
 pub async fn what_ended_well_begins_anew_and_what_failed_goes_on(store: S) {
@@ -99,7 +108,10 @@ pub async fn cancelling_ends_what_waits_and_tells_the_holder_of_what_runs(store:
     );
     assert_eq!(
         waits.error,
-        Some(json(r#"{"code":"CANCELLED","message":"enough"}"#))
+        Some(json(&format!(
+            r#"{{"code":"{}","message":"enough"}}"#,
+            ErrorCode::Cancelled
+        )))
     );
     must(steer(&store, "runs", cancel, T0 + 1).await);
     assert!(read(&store, "runs").await.cancelling);
@@ -157,7 +169,10 @@ pub async fn the_reason_of_a_cancel_outlives_the_attempt(store: S) {
         must(settle(&store, &lease, T0 + 2, outcome).await);
         let ended = read(&store, name).await;
         assert_eq!(ended.state, JobState::Cancelled);
-        let reason = json(r#"{"code":"CANCELLED","message":"enough"}"#);
+        let reason = json(&format!(
+            r#"{{"code":"{}","message":"enough"}}"#,
+            ErrorCode::Cancelled
+        ));
         assert_eq!(ended.error, Some(reason));
     }
 }

@@ -1,7 +1,7 @@
 //! Decisions about runs that exist.
 
 use riverrun_store::{Advance, Change, Commit, Expect, JobChange, Projection};
-use riverrun_types::{EventType, RunStatus};
+use riverrun_types::{ErrorCode, EventType, RunStatus};
 
 use crate::given::*;
 
@@ -46,11 +46,14 @@ pub async fn the_expected_turn_must_be_the_runs(store: S) {
     };
     for wrong in [0, 2, u64::MAX] {
         let refused = decide(&store, expecting(wrong)).await;
-        assert_eq!(refusal(refused.clone()), "CONFLICT");
+        assert_eq!(refusal(refused.clone()), ErrorCode::Conflict);
         assert_eq!(named(refused), id("r1"));
     }
     must(decide(&store, expecting(1)).await);
-    assert_eq!(refusal(decide(&store, expecting(1)).await), "CONFLICT");
+    assert_eq!(
+        refusal(decide(&store, expecting(1)).await),
+        ErrorCode::Conflict
+    );
     let got = record(&store, "r1").await;
     assert_eq!((got.turn, got.len), (2, 2));
 }
@@ -62,9 +65,15 @@ pub async fn the_expected_length_must_be_the_streams(store: S) {
         events: logs(T0, 1),
         ..advance("r1")
     };
-    assert_eq!(refusal(decide(&store, expecting(0)).await), "CONFLICT");
+    assert_eq!(
+        refusal(decide(&store, expecting(0)).await),
+        ErrorCode::Conflict
+    );
     must(decide(&store, expecting(1)).await);
-    assert_eq!(refusal(decide(&store, expecting(1)).await), "CONFLICT");
+    assert_eq!(
+        refusal(decide(&store, expecting(1)).await),
+        ErrorCode::Conflict
+    );
     must(decide(&store, expecting(2)).await);
 }
 
@@ -82,7 +91,7 @@ pub async fn a_log_does_not_disturb_a_decision(store: S) {
 
 pub async fn an_unknown_run_cannot_advance(store: S) {
     let refused = decide(&store, advance("nobody")).await;
-    assert_eq!(refusal(refused), "RUN_NOT_FOUND");
+    assert_eq!(refusal(refused), ErrorCode::RunNotFound);
 }
 
 pub async fn an_ended_run_cannot_advance(store: S) {
@@ -92,7 +101,7 @@ pub async fn an_ended_run_cannot_advance(store: S) {
             expect,
             ..advance("r1")
         };
-        assert_eq!(refusal(decide(&store, late).await), "RUN_ENDED");
+        assert_eq!(refusal(decide(&store, late).await), ErrorCode::RunEnded);
     }
     assert_eq!(record(&store, "r1").await.status, RunStatus::Completed);
 }
@@ -160,7 +169,7 @@ pub async fn a_refused_commit_leaves_nothing(store: S) {
             [draft(T0, EventType::Emit)].into(),
         )))
         .and(Change::Advance(Box::new(advance("r1"))));
-    assert_eq!(refusal(commit(&store, doomed).await), "RUN_ENDED");
+    assert_eq!(refusal(commit(&store, doomed).await), ErrorCode::RunEnded);
     assert!(must(store.run(&id("r2")).await).is_none());
     let got = record(&store, "r1").await;
     assert_eq!((got.len, got.turn, got.status), (1, 1, RunStatus::Running));

@@ -1,7 +1,7 @@
 //! Runs that begin.
 
 use riverrun_store::{Change, Commit, NewJob, NewRun, Origin, Parent, Projection};
-use riverrun_types::{EventId, EventType, RunStatus};
+use riverrun_types::{ErrorCode, EventId, EventType, RunStatus};
 
 use crate::given::*;
 
@@ -87,13 +87,13 @@ pub async fn an_id_is_taken_once(store: S) {
         ..run("r1")
     };
     let refused = change(&store, Change::Create(Box::new(again))).await;
-    assert_eq!(refusal(refused.clone()), "RUN_EXISTS");
+    assert_eq!(refusal(refused.clone()), ErrorCode::RunExists);
     assert_eq!(named(refused), id("r1"));
     assert_eq!(&*record(&store, "r1").await.flow, "f");
     assert_eq!(stream_of(&store, "r1").await.len(), 1);
     let twice =
         Commit::of(Change::Create(Box::new(run("r2")))).and(Change::Create(Box::new(run("r2"))));
-    assert_eq!(refusal(commit(&store, twice).await), "RUN_EXISTS");
+    assert_eq!(refusal(commit(&store, twice).await), ErrorCode::RunExists);
     assert!(must(store.run(&id("r2")).await).is_none());
 }
 
@@ -126,7 +126,7 @@ pub async fn a_run_may_be_born_leased(store: S) {
     assert_eq!(again[0].due_ms, T0 + 100);
     assert_eq!(
         refusal(decide_under(&store, advance("r1"), &lease).await),
-        "LEASE_LOST"
+        ErrorCode::LeaseLost
     );
 }
 

@@ -1,7 +1,7 @@
 //! Removing runs.
 
 use riverrun_store::{Change, Commit, NewRun, Place, RunFilter, Snapshot};
-use riverrun_types::StreamName;
+use riverrun_types::{ErrorCode, StreamName};
 
 use crate::given::*;
 
@@ -31,14 +31,14 @@ pub async fn a_deleted_run_is_gone_with_all_that_is_its_own(store: S) {
     assert_eq!(ids(&store, RunFilter::default()).await, ["r2"]);
     assert_eq!(
         refusal(change(&store, Change::Delete(id("r1"))).await),
-        "RUN_NOT_FOUND"
+        ErrorCode::RunNotFound
     );
 }
 
 pub async fn only_an_ended_run_can_be_deleted(store: S) {
     create(&store, run("r1")).await;
     let refused = change(&store, Change::Delete(id("r1"))).await;
-    assert_eq!(refusal(refused), "RUN_NOT_ENDED");
+    assert_eq!(refusal(refused), ErrorCode::RunNotEnded);
     let both = Commit::of(Change::Advance(Box::new(finish("r1")))).and(Change::Delete(id("r1")));
     must(commit(&store, both).await);
     assert!(must(store.run(&id("r1")).await).is_none());

@@ -1,6 +1,7 @@
 //! Idempotency keys.
 
 use riverrun_store::{Change, Commit, NewRun, RunFilter};
+use riverrun_types::ErrorCode;
 
 use crate::given::*;
 
@@ -18,10 +19,13 @@ async fn start(store: &S, new: NewRun) -> riverrun_store::Result<riverrun_store:
 pub async fn a_key_names_one_run(store: S) {
     must(start(&store, keyed("r1")).await);
     let refused = start(&store, keyed("r2")).await;
-    assert_eq!(refusal(refused.clone()), "DUPLICATE");
+    assert_eq!(refusal(refused.clone()), ErrorCode::Duplicate);
     assert_eq!(named(refused), id("r1"), "the answer is the first run");
     // A request that is sent again with its own id is answered the same way.
-    assert_eq!(refusal(start(&store, keyed("r1")).await), "DUPLICATE");
+    assert_eq!(
+        refusal(start(&store, keyed("r1")).await),
+        ErrorCode::Duplicate
+    );
     assert!(must(store.run(&id("r2")).await).is_none());
     must(start(&store, run("r3")).await);
     must(start(&store, run("r4")).await);
@@ -70,7 +74,7 @@ pub async fn a_key_is_free_again_after_deletion(store: S) {
 pub async fn a_key_twice_in_one_commit_is_refused(store: S) {
     let twice = Commit::of(Change::Create(Box::new(keyed("r1"))))
         .and(Change::Create(Box::new(keyed("r2"))));
-    assert_eq!(refusal(commit(&store, twice).await), "DUPLICATE");
+    assert_eq!(refusal(commit(&store, twice).await), ErrorCode::Duplicate);
     assert!(ids(&store, RunFilter::default()).await.is_empty());
 }
 

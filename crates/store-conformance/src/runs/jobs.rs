@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use riverrun_store::{
     Advance, Beat, Change, Claim, Commit, JobChange, Lease, NewJob, NewRun, Reclaimed,
 };
-use riverrun_types::{Millis, time::NEVER};
+use riverrun_types::{ErrorCode, Millis, time::NEVER};
 
 use crate::given::*;
 
@@ -109,10 +109,10 @@ pub async fn a_lost_lease_can_record_nothing(store: S) {
     let old = claim_one(&store, T0).await;
     let new = claim_one(&store, T0 + 5_000).await;
     let refused = decide_under(&store, finish("r1"), &old).await;
-    assert_eq!(refusal(refused.clone()), "LEASE_LOST");
+    assert_eq!(refusal(refused.clone()), ErrorCode::LeaseLost);
     assert_eq!(named(refused), id("r1"));
     let other = Commit::of(Change::Create(Box::new(run("r2")))).under(Some(old));
-    assert_eq!(refusal(commit(&store, other).await), "LEASE_LOST");
+    assert_eq!(refusal(commit(&store, other).await), ErrorCode::LeaseLost);
     assert!(must(store.run(&id("r2")).await).is_none());
     assert_eq!(record(&store, "r1").await.len, 1);
     must(decide_under(&store, finish("r1"), &new).await);
@@ -127,7 +127,7 @@ pub async fn a_commit_under_a_held_lease_passes(store: S) {
     must(decide_under(&store, finish("r1"), &lease).await);
     assert_eq!(
         refusal(decide_under(&store, advance("r1"), &lease).await),
-        "LEASE_LOST"
+        ErrorCode::LeaseLost
     );
 }
 
@@ -259,7 +259,7 @@ pub async fn a_finished_job_is_gone_and_so_is_its_lease(store: S) {
     assert_eq!(beat(&store, &lease, T0 + 9_000).await, Beat::Lost);
     assert_eq!(
         refusal(decide_under(&store, advance("r1"), &lease).await),
-        "LEASE_LOST"
+        ErrorCode::LeaseLost
     );
     assert!(claim(&store, T0 + 1_000_000, 10).await.is_empty());
 }
@@ -311,7 +311,7 @@ pub async fn reclaim_hands_back_every_lease_or_none(store: S) {
             assert_eq!(claim(&store, T0, 10).await.len(), 3);
             assert_eq!(
                 refusal(decide_under(&store, advance("r0"), old).await),
-                "LEASE_LOST"
+                ErrorCode::LeaseLost
             );
         }
     }
@@ -329,7 +329,7 @@ pub async fn a_park_under_a_lost_lease_is_refused(store: S) {
     let new = must(store.claim(claim).await).remove(0).lease;
     assert_eq!(
         refusal(decide_under(&store, park("r1", T0), &old).await),
-        "LEASE_LOST"
+        ErrorCode::LeaseLost
     );
     assert_eq!(beat(&store, &new, T0 + 9_000).await, Beat::Held);
 }

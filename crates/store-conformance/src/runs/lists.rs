@@ -1,7 +1,7 @@
 //! Lists of runs.
 
 use riverrun_store::{NewRun, Parent, RunFilter};
-use riverrun_types::{RunId, RunStatus};
+use riverrun_types::{ErrorCode, RunId, RunStatus};
 
 use crate::given::*;
 
@@ -285,7 +285,7 @@ pub async fn nonsense_is_no_cursor(store: S) {
         };
         assert_eq!(
             refusal(store.list_runs(&filter).await),
-            "BAD_CURSOR",
+            ErrorCode::BadCursor,
             "{text:?}"
         );
     }

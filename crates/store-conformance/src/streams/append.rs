@@ -1,7 +1,7 @@
 //! Events that take no decision.
 
 use riverrun_store::{Append, Change, Expect, NewRun};
-use riverrun_types::{EventType, StreamName};
+use riverrun_types::{ErrorCode, EventType, StreamName};
 
 use crate::given::*;
 
@@ -58,13 +58,13 @@ pub async fn times_never_decrease_within_a_change(store: S) {
 
 pub async fn an_unknown_run_takes_no_events(store: S) {
     let refused = change(&store, Change::Append(append_to("nobody", logs(T0, 1)))).await;
-    assert_eq!(refusal(refused), "RUN_NOT_FOUND");
+    assert_eq!(refusal(refused), ErrorCode::RunNotFound);
 }
 
 pub async fn an_ended_run_takes_no_events(store: S) {
     create(&store, finished("r1")).await;
     let refused = change(&store, Change::Append(append_to("r1", logs(T0, 1)))).await;
-    assert_eq!(refusal(refused), "RUN_ENDED");
+    assert_eq!(refusal(refused), ErrorCode::RunEnded);
     assert_eq!(stream_of(&store, "r1").await.len(), 2);
 }
 
@@ -102,9 +102,15 @@ pub async fn an_expected_length_guards_any_stream(store: S) {
             ..append(stream.clone(), logs(T0, 1))
         })
     };
-    assert_eq!(refusal(change(&store, expecting(1)).await), "CONFLICT");
+    assert_eq!(
+        refusal(change(&store, expecting(1)).await),
+        ErrorCode::Conflict
+    );
     must(change(&store, expecting(0)).await);
-    assert_eq!(refusal(change(&store, expecting(0)).await), "CONFLICT");
+    assert_eq!(
+        refusal(change(&store, expecting(0)).await),
+        ErrorCode::Conflict
+    );
     must(change(&store, expecting(1)).await);
     create(&store, run("r1")).await;
     let to_run = |expect| {
@@ -115,13 +121,13 @@ pub async fn an_expected_length_guards_any_stream(store: S) {
     };
     assert_eq!(
         refusal(change(&store, to_run(Expect::Len(0))).await),
-        "CONFLICT"
+        ErrorCode::Conflict
     );
     must(change(&store, to_run(Expect::Len(1))).await);
     must(change(&store, to_run(Expect::Turn(1))).await);
     assert_eq!(
         refusal(change(&store, to_run(Expect::Turn(2))).await),
-        "CONFLICT"
+        ErrorCode::Conflict
     );
 }
 

@@ -1,7 +1,7 @@
 //! Lists of streams that are no run's.
 
 use riverrun_store::Change;
-use riverrun_types::StreamName;
+use riverrun_types::{ErrorCode, StreamName};
 
 use crate::given::*;
 
@@ -53,7 +53,7 @@ pub async fn pages_of_streams(store: S) {
     }
     for text in ["", "x", "-1"] {
         let refused = store.list_streams("call", 1, Some(text)).await;
-        assert_eq!(refusal(refused), "BAD_CURSOR");
+        assert_eq!(refusal(refused), ErrorCode::BadCursor);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Stories: what has one correlation id, across streams.
 
 use riverrun_store::{Change, InStory, NewQueued, NewRun, Parent, StoryQuery};
-use riverrun_types::{Draft, EventType, Millis, StreamName};
+use riverrun_types::{Draft, ErrorCode, EventType, Millis, StreamName};
 
 use crate::given::*;
 
@@ -159,7 +159,11 @@ pub async fn a_story_is_told_across_streams_in_order(store: S) {
             limit: 1,
             cursor: Some(text.to_owned()),
         };
-        assert_eq!(refusal(store.story(&query).await), "BAD_CURSOR", "{text:?}");
+        assert_eq!(
+            refusal(store.story(&query).await),
+            ErrorCode::BadCursor,
+            "{text:?}"
+        );
     }
 }
 

@@ -8,7 +8,7 @@ use std::{
 use riverrun_store::{
     Advance, Bus, Change, Claim, Commit, Expect, JobChange, NewRun, RunFilter, Writer,
 };
-use riverrun_types::{EventType, RunStatus, StreamName};
+use riverrun_types::{ErrorCode, EventType, RunStatus, StreamName};
 
 use crate::given::*;
 
@@ -31,11 +31,18 @@ pub async fn a_refusal_touches_nobody_else(store: S) {
     let codes: Vec<&str> = commit_all(&store, group)
         .await
         .into_iter()
-        .map(|result| result.map_or_else(|error| error.code(), |_| "ok"))
+        .map(|result| result.map_or_else(|error| error.code().as_str(), |_| "ok"))
         .collect();
     assert_eq!(
         codes,
-        ["ok", "RUN_EXISTS", "CONFLICT", "ok", "RUN_NOT_FOUND", "ok"]
+        [
+            "ok",
+            ErrorCode::RunExists.as_str(),
+            ErrorCode::Conflict.as_str(),
+            "ok",
+            ErrorCode::RunNotFound.as_str(),
+            "ok"
+        ]
     );
     assert_eq!(ids(&store, RunFilter::default()).await, ["r3", "r2", "r1"]);
     assert_eq!(stream_of(&store, "r1").await.len(), 2);
@@ -62,11 +69,20 @@ pub async fn commits_of_a_group_see_those_before(store: S) {
     let codes: Vec<&str> = commit_all(&store, group)
         .await
         .into_iter()
-        .map(|result| result.map_or_else(|error| error.code(), |_| "ok"))
+        .map(|result| result.map_or_else(|error| error.code().as_str(), |_| "ok"))
         .collect();
     assert_eq!(
         codes,
-        ["ok", "ok", "ok", "CONFLICT", "ok", "RUN_ENDED", "ok", "ok"]
+        [
+            "ok",
+            "ok",
+            "ok",
+            ErrorCode::Conflict.as_str(),
+            "ok",
+            ErrorCode::RunEnded.as_str(),
+            "ok",
+            "ok"
+        ]
     );
     assert_eq!(record(&store, "r1").await.len, 1);
 }

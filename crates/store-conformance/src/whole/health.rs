@@ -1,7 +1,7 @@
 //! The store about itself.
 
 use riverrun_store::{EventQuery, NewJob, NewRun, RunFilter};
-use riverrun_types::{StreamName, time::NEVER};
+use riverrun_types::{ErrorCode, StreamName, time::NEVER};
 
 use crate::given::*;
 
@@ -32,17 +32,20 @@ pub async fn stats_count_jobs(store: S) {
 pub async fn a_closed_store_says_so(store: S) {
     create(&store, run("r1")).await;
     must(store.close().await);
-    assert_eq!(refusal(decide(&store, advance("r1")).await), "STORE_CLOSED");
-    assert_eq!(refusal(store.run(&id("r1")).await), "STORE_CLOSED");
-    assert_eq!(refusal(store.check().await), "STORE_CLOSED");
+    assert_eq!(
+        refusal(decide(&store, advance("r1")).await),
+        ErrorCode::StoreClosed
+    );
+    assert_eq!(refusal(store.run(&id("r1")).await), ErrorCode::StoreClosed);
+    assert_eq!(refusal(store.check().await), ErrorCode::StoreClosed);
     assert_eq!(
         refusal(store.list_runs(&RunFilter::default()).await),
-        "STORE_CLOSED"
+        ErrorCode::StoreClosed
     );
     let stream = StreamName::flow(&id("r1"));
     let events = store.events(&stream, &EventQuery::forward(0, 1)).await;
-    assert_eq!(refusal(events), "STORE_CLOSED");
-    assert_eq!(refusal(store.close().await), "STORE_CLOSED");
+    assert_eq!(refusal(events), ErrorCode::StoreClosed);
+    assert_eq!(refusal(store.close().await), ErrorCode::StoreClosed);
 }
 
 pub async fn markers_are_kept_until_they_are_removed(store: S) {

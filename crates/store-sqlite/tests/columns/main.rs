@@ -39,6 +39,9 @@ const UNSEEN: &[&str] = &[
     "awaits.fired_ms",
     "unheard.count",
     "once.ids",
+    "answers.at",
+    // It does not fit another run, and is ignored there.
+    "snapshots.run",
     "runs.created_ms",
     // A chunk that is marked and has no marks is looked at in vain when it is removed.
     "chunks.marks",
@@ -74,6 +77,7 @@ const UNSEEN: &[&str] = &[
     "work.losses_in_row",
     "queues.paused",
     "uniques.until_ms",
+    "awaits.key",
     "awaits.step",
     "awaits.visit",
     "awaits.born",
@@ -298,6 +302,10 @@ async fn a_flipped_bit_of_a_column_is_noticed_or_documented() {
         // A step that is odd meets every bit of a byte.
         let step = (bits.len() / BITS).max(1) | 1;
         for (at, bit) in bits.iter().step_by(step) {
+            // A row whose last columns are absent reads the same with one of them less.
+            if whole[*at] == 0 && *bit == 7 {
+                continue;
+            }
             write(*at, whole[*at] ^ 1 << bit);
             if !is_noticed(folder.path(), &mut expecting) {
                 unseen.insert(name.as_str());

@@ -169,7 +169,7 @@ fn judged(changes: Vec<Change>) -> Result<usize, &'static str> {
     };
     match super::commit(&mut rows, &commit) {
         Ok(verdict) => Ok(verdict.writes.len()),
-        Err(Refused(error)) => Err(error.code()),
+        Err(Refused(error)) => Err(error.code().as_str()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What people do to jobs, to one or to many.
 
-use riverrun_types::{Json, Millis, Name};
+use riverrun_types::{ErrorCode, Json, Millis, Name};
 use serde_json::json;
 
 use super::JobState;
@@ -37,7 +37,7 @@ pub enum Steer {
 impl Steer {
     /// The error of a job that is cancelled before it has begun.
     pub fn cancelled(reason: Option<&str>) -> Json {
-        Json::of(&json!({"code": "CANCELLED", "message": reason.unwrap_or("cancelled")}))
+        Json::of(&json!({"code": ErrorCode::Cancelled, "message": reason.unwrap_or("cancelled")}))
     }
 }
 

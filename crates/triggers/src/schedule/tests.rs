@@ -361,7 +361,11 @@ fn what_is_wrong_has_a_code() {
         ),
     ] {
         let refused = try_schedule(config.clone()).err();
-        assert_eq!(refused.map(|error| error.code()), Some(code), "{config}");
+        assert_eq!(
+            refused.map(|error| error.code().as_str()),
+            Some(code),
+            "{config}"
+        );
     }
 }
 

@@ -298,7 +298,7 @@ async fn triggers_of_a_project_follow_its_files() {
         let told = given.triggers.sync_project(files).await;
         let told = told
             .into_iter()
-            .map(|(id, done)| (id, done.map_err(|error| error.code())));
+            .map(|(id, done)| (id, done.map_err(|error| error.code().as_str())));
         told.collect::<Vec<_>>()
     };
     let one = |id: &str, synced| (id.to_owned(), Ok(synced));
@@ -372,7 +372,12 @@ async fn files_are_checked_without_making_a_trigger() {
     let checked = given.triggers.check_project(files);
     let told: Vec<_> = checked
         .iter()
-        .map(|(id, done)| (id.as_str(), done.as_ref().map_err(|error| error.code())))
+        .map(|(id, done)| {
+            (
+                id.as_str(),
+                done.as_ref().map_err(|error| error.code().as_str()),
+            )
+        })
         .collect();
     assert_eq!(
         told,

@@ -65,7 +65,7 @@ impl Given {
     pub async fn refused(&self, definition: Value) -> &'static str {
         match self.triggers.put(definition, Origin::Api).await {
             Ok(_) => panic!("it was taken"),
-            Err(error) => error.code(),
+            Err(error) => error.code().as_str(),
         }
     }
 
@@ -121,7 +121,7 @@ impl Given {
 pub fn code<T>(result: Result<T>) -> &'static str {
     match result {
         Ok(_) => panic!("it was taken"),
-        Err(error) => error.code(),
+        Err(error) => error.code().as_str(),
     }
 }
 

@@ -359,7 +359,7 @@ async fn a_due_time_that_cannot_be_made_up_for_holds_up_no_other() {
         let told = done.into_iter().map(|done| match done.made {
             Made::Started(_) => "started",
             Made::WasThere(_) => "was there",
-            Made::Failed { code, .. } => code,
+            Made::Failed { code, .. } => code.as_str(),
         });
         told.collect::<Vec<_>>()
     };

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use riverrun_protocol::WorkError;
-use riverrun_types::{Json, Name, Retry};
+use riverrun_types::{ErrorCode, Json, Name, Retry};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -261,7 +261,7 @@ pub fn operation_retry(process: &Retry, said: Option<&Json>) -> Result<Retry, Wo
             },
             Err(_) => said.read().map_err(|error| {
                 let message = format!("retry: {}", meant_within(&error.to_string()));
-                WorkError::new("INPUT_ERROR", message).permanent()
+                WorkError::new(ErrorCode::InputError, message).permanent()
             })?,
         },
     };
@@ -275,7 +275,7 @@ pub fn operation_retry(process: &Retry, said: Option<&Json>) -> Result<Retry, Wo
         _ => None,
     };
     if let Some(message) = invalid {
-        return Err(WorkError::new("INPUT_ERROR", message).permanent());
+        return Err(WorkError::new(ErrorCode::InputError, message).permanent());
     }
     let mut policy = Policy {
         retry: process.clone(),

@@ -1,11 +1,11 @@
 //! What the code of a step has done so far, and the answers to what it waited for.
 
 use indexmap::IndexMap;
-use riverrun_types::{Draft, EventType, Json, Millis, Name, StepRef, VisitStatus};
+use riverrun_types::{Draft, ErrorCode, EventType, Json, Millis, Name, StepRef, VisitStatus};
 
 use super::From;
 use crate::{
-    Failure, code,
+    Failure,
     fact::{Fact, is_in_run},
     run::{AwaitFor, Awaiting, Memo, MemoRetry, RunState, ToEmit, VisitKey, Wait, consumed},
 };
@@ -164,5 +164,5 @@ pub(crate) fn timed_out(awaiting: &Awaiting) -> Failure {
         AwaitFor::Trigger { .. } => "the trigger",
     };
     let message = format!("{what} did not come in time");
-    Failure::new(code::AWAIT_TIMEOUT, message).permanent()
+    Failure::new(ErrorCode::AwaitTimeout, message).permanent()
 }

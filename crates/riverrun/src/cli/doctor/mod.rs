@@ -65,8 +65,7 @@ impl Check {
     fn of(name: &'static str, failure: &Failure) -> Self {
         let found = std::iter::once(&failure.message).chain(&failure.notes);
         let found: Vec<&str> = found.map(String::as_str).collect();
-        let remedy =
-            || riverrun_api::errors::find(&failure.code).map(|code| code.remedy.to_owned());
+        let remedy = || failure.code.known().map(|code| code.fix().to_owned());
         Self {
             name,
             ok: false,

@@ -1,5 +1,6 @@
 //! `riverrun flows graph`.
 
+use riverrun_types::ErrorCode;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
@@ -54,7 +55,7 @@ impl Graph {
         let answer = global.client()?.get(&path, &Vec::new()).await?;
         serde_json::from_str(&answer.text).map_err(|error| {
             Failure::new(
-                "NOT_RIVERRUN",
+                ErrorCode::NotRiverrun,
                 format!("the server's diagram cannot be read: {error}"),
             )
         })

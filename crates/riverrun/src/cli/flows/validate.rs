@@ -1,5 +1,6 @@
 //! `riverrun flows validate`.
 
+use riverrun_types::ErrorCode;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -60,7 +61,7 @@ fn check(path: &Path) -> Result<Vec<Issue>> {
             let names = ProjectNames::around(path, built_in());
             Ok(riverrun_engine::validate(&file.definition, &names))
         }
-        Err(failure) if failure.code == "BAD_DEFINITION" => Ok(vec![Issue {
+        Err(failure) if failure.code == ErrorCode::BadDefinition => Ok(vec![Issue {
             path: String::new(),
             rule: "syntax".to_owned(),
             message: failure.message,

@@ -1,5 +1,6 @@
 //! `riverrun jobs add`.
 
+use riverrun_types::ErrorCode;
 use std::time::Duration;
 
 use clap::Args;
@@ -197,8 +198,8 @@ impl Add {
     }
 
     fn refused(&self, failure: Failure) -> Failure {
-        match failure.code.as_ref() {
-            "QUEUE_NOT_FOUND" => failure
+        match failure.code.known() {
+            Some(ErrorCode::QueueNotFound) => failure
                 .note("jobs for work that is still to be written are taken with --create")
                 .next(format!("riverrun jobs add {} --create", self.queue)),
             _ => failure,
@@ -210,8 +211,11 @@ impl Add {
 fn many(given: &str) -> Result<Vec<Json>> {
     let text = read_text(given)?;
     let refuse = |at: String, error: &dyn std::fmt::Display| {
-        Failure::usage("INPUT_NOT_JSON", format!("{at} is not JSON: {error}"))
-            .next("an array, or one JSON value on each line")
+        Failure::usage(
+            ErrorCode::InputNotJson,
+            format!("{at} is not JSON: {error}"),
+        )
+        .next("an array, or one JSON value on each line")
     };
     if let Ok(whole) = Json::parse_text(text.trim().to_owned())
         && let Some(items) = whole.items()
@@ -228,7 +232,7 @@ fn many(given: &str) -> Result<Vec<Json>> {
         .collect::<Result<_>>()?;
     if jobs.is_empty() {
         return Err(
-            Failure::usage("INPUT_NOT_JSON", "there is no job in the data")
+            Failure::usage(ErrorCode::InputNotJson, "there is no job in the data")
                 .next("an array, or one JSON value on each line"),
         );
     }

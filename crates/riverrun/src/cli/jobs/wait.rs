@@ -1,5 +1,6 @@
 //! Waiting for jobs, and ending as they did.
 
+use riverrun_types::{Code, ErrorCode};
 use std::time::Duration;
 
 use riverrun::Json;
@@ -38,7 +39,7 @@ impl Wait<'_> {
             end = self.each(ids) => end,
             () = late => {
                 let message = format!("{named} did not end in the time given");
-                Err(Failure::new("TIMEOUT", message)
+                Err(Failure::new(ErrorCode::Timeout, message)
                     .exit(Exit::Timeout)
                     .note("what was added stays, and runs when its turn comes")
                     .next(format!("riverrun jobs ls {}", self.queue)))
@@ -97,7 +98,7 @@ impl Wait<'_> {
                     output::talk(&failure.to_string());
                 }
                 let message = format!("{} of {} jobs did not complete", failures.len(), ids.len());
-                Err(Failure::new("JOB_FAILED", message))
+                Err(Failure::new(ErrorCode::JobFailed, message))
             }
         }
     }
@@ -118,11 +119,11 @@ fn failure(id: &str, job: &Value) -> Option<Failure> {
     let (code, message) = match job["state"].as_str().unwrap_or_default() {
         "completed" => return None,
         "cancelled" => (
-            "JOB_CANCELLED",
+            ErrorCode::JobCancelled.into(),
             error("message").unwrap_or("it was cancelled"),
         ),
         _ => (
-            error("code").unwrap_or("JOB_FAILED"),
+            error("code").map_or(ErrorCode::JobFailed.into(), Code::from),
             error("message").unwrap_or("it failed"),
         ),
     };

@@ -1,5 +1,6 @@
 //! `riverrun runs export|import`: runs with their events as lines of JSON.
 
+use riverrun_types::ErrorCode;
 use std::{
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
@@ -72,7 +73,10 @@ async fn line(client: &Client, id: &str, secrets: bool) -> Result<Line> {
     let events = client.rows(&path, &Vec::new(), usize::MAX).await?;
     let answer = client.get(&["api", "runs", id], &Vec::new()).await?;
     let run = Json::parse_text(answer.text).map_err(|error| {
-        Failure::new("NOT_RIVERRUN", format!("the answer is not JSON: {error}"))
+        Failure::new(
+            ErrorCode::NotRiverrun,
+            format!("the answer is not JSON: {error}"),
+        )
     })?;
     let path = ["api", "runs", id, "awaits"];
     let query = vec![("secrets", secrets.to_string())];

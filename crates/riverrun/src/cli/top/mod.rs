@@ -3,6 +3,7 @@
 mod screen;
 mod view;
 
+use riverrun_types::ErrorCode;
 use std::{future::Future, time::Duration};
 
 use clap::Args;
@@ -63,7 +64,7 @@ async fn keep_looking(client: &Client, seen: mpsc::UnboundedSender<Result<View>>
 async fn on_screen(client: &Client, mut view: View) -> Result<()> {
     let unusable = |error: std::io::Error| {
         let message = format!("the terminal cannot be used: {error}");
-        Failure::new("FILE_UNUSABLE", message).next("riverrun top --once")
+        Failure::new(ErrorCode::FileUnusable, message).next("riverrun top --once")
     };
     let mut screen = Screen::open().map_err(unusable)?;
     let mut keys = screen.keys();

@@ -1,5 +1,6 @@
 //! Files that cannot be run, or not yet: whoever asks for their processes is told why.
 
+use riverrun_types::ErrorCode;
 use std::{fs::File, io::Read, path::Path};
 
 use riverrun_protocol::{NotLoaded, WorkError};
@@ -18,7 +19,7 @@ impl Processes {
     pub(super) fn note_loading(&mut self, file: &ProcessFile, outcome: &mut Outcome) {
         let shown = file.path.strip_prefix(&self.project).unwrap_or(&file.path);
         let message = format!("{} is still being loaded", shown.display());
-        self.put_broken(file, &Failure::new("MODULE_LOADING", message));
+        self.put_broken(file, &Failure::new(ErrorCode::ModuleLoading, message));
         outcome.warnings.push(format!(
             "{} is slow to load; other processes run meanwhile",
             shown.display()
@@ -46,7 +47,7 @@ impl Processes {
             queue: queue_name(&file.id).into(),
             file: source.file,
             language: source.language,
-            error: WorkError::new(&failure.code, failure.text()).permanent(),
+            error: WorkError::new(failure.code.clone(), failure.text()).permanent(),
             mentions: mentions(file),
         });
     }

@@ -1,5 +1,6 @@
 //! What each process has for itself: its id, and its queue. Two that want the same are told.
 
+use riverrun_types::ErrorCode;
 use std::{collections::HashMap, path::PathBuf, sync::Arc};
 
 use riverrun::Json;
@@ -90,7 +91,7 @@ fn different_limits(owner: &Owner, other: &Owner, queue: &str) -> Failure {
         other.file.display(),
         owner.file.display()
     );
-    Failure::new("PROCESS_CONFLICT", message)
+    Failure::new(ErrorCode::ProcessConflict, message)
         .note(format!(
             "concurrency, keyConcurrency, rateLimit and batch apply to the whole queue; {} is \
              not registered",
@@ -105,7 +106,7 @@ fn conflict(owner: &Owner, other: &std::path::Path, what: &str) -> Failure {
         other.display(),
         owner.file.display()
     );
-    Failure::new("PROCESS_CONFLICT", message)
+    Failure::new(ErrorCode::ProcessConflict, message)
         .note(format!("{} is not registered", owner.id))
         .next("another name for one of the files, or another queue in its config")
 }

@@ -1,5 +1,6 @@
 //! Executables, and the files beside them that hold their configs.
 
+use riverrun_types::ErrorCode;
 use std::path::{Path, PathBuf};
 
 use riverrun::Json;
@@ -35,7 +36,7 @@ pub(super) fn read_config(config: &Path) -> Result<serde_json::Value> {
             "{} has {size} bytes; a config may have {MAX_CONFIG}",
             config.display()
         );
-        return Err(Failure::new("FILE_UNUSABLE", message));
+        return Err(Failure::new(ErrorCode::FileUnusable, message));
     }
     let text = std::fs::read_to_string(config).map_err(|error| file(&error))?;
     let format = config

@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use riverrun::Json;
 use riverrun_runtime::{Process, ProcessConfig, Provider, Source};
-use riverrun_types::id::has_dot_segment;
+use riverrun_types::{ErrorCode, id::has_dot_segment};
 
 use super::find::{Kind, ProcessFile};
 use crate::failure::{Failure, Result};
@@ -21,7 +21,7 @@ pub(super) fn process(
             "{}: the id {id:?} of a process has a part that is . or ..",
             path.display()
         );
-        return Err(Failure::new("PROCESS_INVALID", message));
+        return Err(Failure::new(ErrorCode::ProcessInvalid, message));
     }
     let config = ProcessConfig::read(&raw, queue_name(&id)).map_err(|issues| {
         let count = issues.len();
@@ -31,7 +31,7 @@ pub(super) fn process(
             if count == 1 { "" } else { "s" }
         );
         issues.iter().fold(
-            Failure::new("PROCESS_INVALID", message),
+            Failure::new(ErrorCode::ProcessInvalid, message),
             |failure, issue| failure.note(format!("{}: {}", issue.path, issue.message)),
         )
     })?;

@@ -4,7 +4,7 @@ use std::{pin::pin, task::Poll, time::Duration};
 
 use riverrun_protocol::{TryAgain, WorkError};
 use riverrun_store::{Added, Commit, Error as StoreError, Expect, Note};
-use riverrun_types::{Draft, EventType, Json, Millis, Retry};
+use riverrun_types::{Draft, ErrorCode, EventType, Json, Millis, Retry};
 use serde_json::{Value, json};
 
 use super::{
@@ -43,7 +43,7 @@ impl JobHost {
             "start" => self.start(asked).await,
             _ => {
                 let message = format!("there is no method {method:?}");
-                Err(WorkError::new("UNKNOWN_METHOD", message).permanent())
+                Err(WorkError::new(ErrorCode::UnknownMethod, message).permanent())
             }
         }
     }
@@ -123,7 +123,7 @@ impl JobHost {
         let Some(lease) = self.home.lease() else {
             let message =
                 "a call has no checkpoints: it is not tried again, so nobody would go on from them";
-            return Err(WorkError::new("NOT_IN_A_CALL", message).permanent());
+            return Err(WorkError::new(ErrorCode::NotInACall, message).permanent());
         };
         let note = Note {
             checkpoint: Some(data.unwrap_or_else(Json::null)),

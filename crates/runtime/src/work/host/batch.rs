@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use riverrun_contract::Host;
 use riverrun_protocol::{Frame, WorkError};
-use riverrun_types::{Draft, Json};
+use riverrun_types::{Draft, ErrorCode, Json};
 use serde::Deserialize;
 
 use super::{JobHost, params::params};
@@ -64,7 +64,7 @@ impl Host for BatchHost {
             None => {
                 let id = job_id.unwrap_or_default();
                 let message = format!("the invocation has no job {id:?}");
-                Err(WorkError::new("JOB_NOT_FOUND", message).permanent())
+                Err(WorkError::new(ErrorCode::JobNotFound, message).permanent())
             }
         }
     }

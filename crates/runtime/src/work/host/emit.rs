@@ -2,7 +2,7 @@
 
 use riverrun_engine::Fact;
 use riverrun_protocol::WorkError;
-use riverrun_types::{Draft, EventType, Json, Millis};
+use riverrun_types::{Draft, ErrorCode, EventType, Json, Millis};
 
 use crate::{Error, streams::check_bytes};
 
@@ -28,7 +28,7 @@ pub(crate) fn emitted(kind: &str, data: Option<Json>, now: Millis) -> Result<Dra
 
 fn checked(kind: &str) -> Result<EventType, WorkError> {
     EventType::checked(kind).ok_or_else(|| {
-        WorkError::new("BAD_EVENT", format!("{kind:?} is no type of event")).permanent()
+        WorkError::new(ErrorCode::BadEvent, format!("{kind:?} is no type of event")).permanent()
     })
 }
 
@@ -42,5 +42,5 @@ fn reserved(kind: &EventType) -> WorkError {
         "only the server may write events of the type {:?}",
         kind.as_str()
     );
-    WorkError::new("RESERVED_TYPE", message).permanent()
+    WorkError::new(ErrorCode::ReservedType, message).permanent()
 }

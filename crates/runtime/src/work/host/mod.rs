@@ -29,7 +29,7 @@ use riverrun_contract::{Cancellation, Host, Process};
 use riverrun_engine::RunState;
 use riverrun_protocol::{CancelReason, Frame, WorkError};
 use riverrun_store::{Error as StoreError, JobLease, job_progress};
-use riverrun_types::{Draft, EventType, Json, Retry};
+use riverrun_types::{Draft, ErrorCode, EventType, Json, Retry};
 use serde_json::json;
 
 use super::{Tries, record, request::KeptOptions};
@@ -123,7 +123,7 @@ impl Host for JobHost {
     async fn ask(&self, method: &str, asked: Json) -> Result<Json, WorkError> {
         if self.said.is_closed() {
             return Err(WorkError::new(
-                "INVOCATION_ENDED",
+                ErrorCode::InvocationEnded,
                 "the invocation has ended",
             ));
         }
@@ -131,7 +131,10 @@ impl Host for JobHost {
             if method == "lease" {
                 return Ok(asked::lease(false, 0));
             }
-            return Err(WorkError::new("LEASE_LOST", "the lease on the job is gone"));
+            return Err(WorkError::new(
+                ErrorCode::LeaseLost,
+                "the lease on the job is gone",
+            ));
         }
         self.answer(method, &asked).await
     }
@@ -139,7 +142,9 @@ impl Host for JobHost {
 
 fn refused(error: StoreError) -> WorkError {
     match error {
-        StoreError::JobLost(_) => WorkError::new("LEASE_LOST", "the lease on the job is gone"),
+        StoreError::JobLost(_) => {
+            WorkError::new(ErrorCode::LeaseLost, "the lease on the job is gone")
+        }
         error => WorkError::new(error.code(), error.to_string()),
     }
 }

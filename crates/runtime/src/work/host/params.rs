@@ -2,7 +2,7 @@
 
 use riverrun_contract::meant_within;
 use riverrun_protocol::{JournalEntry, WorkError};
-use riverrun_types::{Json, Name, RunId, json::strict::Strict};
+use riverrun_types::{ErrorCode, Json, Name, RunId, json::strict::Strict};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::json;
 
@@ -100,7 +100,7 @@ impl EnqueueParams {
         };
         let jobs = jobs.unwrap_or_else(|| vec![one]);
         let job = |job: Enqueued| {
-            let missing = || WorkError::new("BAD_REQUEST", "queue: is missing").permanent();
+            let missing = || WorkError::new(ErrorCode::BadRequest, "queue: is missing").permanent();
             let queue = job.queue.or_else(|| shared.clone()).ok_or_else(missing)?;
             let request = JobRequest {
                 name: job.name,
@@ -150,9 +150,9 @@ impl StartParams {
 }
 
 pub(crate) fn params<T: DeserializeOwned>(params: &Json) -> Result<T, WorkError> {
-    params
-        .read()
-        .map_err(|error| WorkError::new("BAD_REQUEST", misfit::<T>(params, &error)).permanent())
+    params.read().map_err(|error| {
+        WorkError::new(ErrorCode::BadRequest, misfit::<T>(params, &error)).permanent()
+    })
 }
 
 /// What does not fit, and where. Asked again, since only few requests do not.

@@ -4,7 +4,7 @@ use riverrun_contract::state_issues;
 use riverrun_engine::{RunState, SchemaIssue};
 use riverrun_protocol::WorkError;
 use riverrun_store::Expect;
-use riverrun_types::{Draft, EventType, Json, Path, State};
+use riverrun_types::{Draft, ErrorCode, EventType, Json, Path, State};
 use serde_json::json;
 
 use super::{
@@ -114,7 +114,7 @@ impl JobHost {
         }
         let known = stream
             .as_ref()
-            .ok_or_else(|| WorkError::new("INTERNAL", "no state"))?;
+            .ok_or_else(|| WorkError::new(ErrorCode::Internal, "no state"))?;
         Ok(read.answer(known))
     }
 
@@ -137,7 +137,7 @@ impl JobHost {
             {
                 let (message, version) = ("the state has changed meanwhile", known.len);
                 *guard = Some(known);
-                let error = WorkError::new("STATE_CONFLICT", message);
+                let error = WorkError::new(ErrorCode::StateConflict, message);
                 return Err(error.details(&json!({ "version": version })));
             }
             let mut draft = Draft::new(self.runtime.now_ms(), kind.clone());
@@ -159,12 +159,12 @@ impl JobHost {
                     return Ok(Json::of(&json!({ "version": len })));
                 }
                 // A log line came between, or somebody else: look again.
-                Err(error) if error.code == "CONFLICT" => {}
+                Err(error) if error.code == ErrorCode::Conflict => {}
                 Err(error) => return Err(error),
             }
         }
         Err(WorkError::new(
-            "BUSY",
+            ErrorCode::Busy,
             "the job's stream moves faster than it can be written",
         ))
     }
@@ -186,13 +186,13 @@ fn invalid(issues: &[SchemaIssue]) -> WorkError {
     let message = first.map_or_else(String::new, |issue| {
         format!("the write breaks the state's schema{}", issue.told())
     });
-    WorkError::new("STATE_INVALID", message).details(&json!({ "issues": issues }))
+    WorkError::new(ErrorCode::StateInvalid, message).details(&json!({ "issues": issues }))
 }
 
 pub(crate) fn path(key: &str) -> Result<Path, WorkError> {
     let path = Path::new(key);
     match path.is_valid() {
         true => Ok(path),
-        false => Err(WorkError::new("BAD_REQUEST", "key: is no path").permanent()),
+        false => Err(WorkError::new(ErrorCode::BadRequest, "key: is no path").permanent()),
     }
 }

@@ -3,7 +3,7 @@
 use riverrun_engine::{Fact, RunState};
 use riverrun_protocol::{JournalEntry, WorkError};
 use riverrun_store::{Change, EventQuery, Expect};
-use riverrun_types::{Draft, Event, EventId, EventType, Name, RunId, StreamName};
+use riverrun_types::{Draft, ErrorCode, Event, EventId, EventType, Name, RunId, StreamName};
 
 use super::{JobHost, gathered::Taken, params::MemoParams, refused};
 use crate::{Runtime, steps::Told};
@@ -52,8 +52,8 @@ impl JobHost {
         commit.changes.extend(told);
         let receipt = self.runtime.commit(commit).await.map_err(refused)?;
         let placed = receipt.placed.first();
-        let placed =
-            placed.ok_or_else(|| WorkError::new("INTERNAL", "the store placed no event"))?;
+        let placed = placed
+            .ok_or_else(|| WorkError::new(ErrorCode::Internal, "the store placed no event"))?;
         let said = said.stored();
         Ok(Placed {
             id: placed.id(said.len(), &draft),

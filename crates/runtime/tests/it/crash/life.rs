@@ -178,7 +178,7 @@ impl Alive {
         };
         match self.runtime.open_door(door, visitor).await {
             Ok(_) => "opened".to_owned(),
-            Err(error) => error.code().to_owned(),
+            Err(error) => error.code().to_string(),
         }
     }
 

@@ -151,7 +151,7 @@ async fn a_declared_door_is_signed_and_takes_as_many_as_it_says() {
             source: "api",
         };
         let opened = world.runtime.open_door(id, visitor).await;
-        opened.map_or_else(|error| error.code().to_owned(), |_| "opened".to_owned())
+        opened.map_or_else(|error| error.code().to_string(), |_| "opened".to_owned())
     };
     let signed = |body: &str| {
         let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap();

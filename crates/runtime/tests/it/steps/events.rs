@@ -424,7 +424,11 @@ async fn what_only_the_server_says_is_not_emitted() {
                 json!({"type": "emit", "data": {"topic": "order.paid"}}),
             ] {
                 let asked = ask(&call, "emit", event).await;
-                codes.push(asked.err().map_or("fine".to_owned(), |error| error.code));
+                codes.push(
+                    asked
+                        .err()
+                        .map_or("fine".to_owned(), |error| error.code.into()),
+                );
             }
             Ok(json!(codes))
         }),
