@@ -71,9 +71,9 @@ pub(crate) async fn around(State(api): State<Api>, mut request: Request, next: N
 }
 
 async fn answer(api: &Api, id: &HeaderValue, request: Request, next: Next) -> Response {
-    let is_for_person = request.uri().path().starts_with(doors::PAGES);
+    let is_for_person = request.uri().path().starts_with(callbacks::PAGES);
     let refusal = |error: ApiError| match is_for_person {
-        true => doors::failed(&error),
+        true => callbacks::failed(&error),
         false => error.into_response(),
     };
     let hosts = &api.options().hosts;

@@ -11,7 +11,7 @@ use crate::{
     app::Api,
     errors::ApiError,
     extract::{Body, Query, Segments, comma_list, flag, page_limit, tags},
-    letters::LetterFilter,
+    dead_letters::LetterFilter,
     page::{Items, default_limit},
     reply::{Answer, json, ok},
     schemas,

@@ -11,8 +11,8 @@ use utoipa_axum::{router::UtoipaMethodRouter, routes};
 
 use crate::{
     app::{Api, ApiOptions},
-    awaits, call_socket, calls, docs_page, doors, edge, event_socket, events, executions, flows,
-    handlers, health, hooks, jobs, kinds, letters, queues, run_actions, run_history, run_reads,
+    awaits, call_socket, calls, docs_page, callbacks, edge, event_socket, events, executions, flows,
+    handlers, health, hooks, jobs, kinds, dead_letters, queues, run_actions, run_history, run_reads,
     schemas, sse, start, stories, triggers, unheard, workers,
 };
 
@@ -119,9 +119,9 @@ fn any_failure() -> Response {
 /// Every route with its description. They are made one at a time: what utoipa knows of all of them
 /// at once is eight megabytes, which a server that nobody asks for the document need not have.
 const ROUTES: &[fn() -> UtoipaMethodRouter<Api>] = &[
-    || routes!(doors::open_door),
-    || routes!(doors::open_door_of_flow),
-    || routes!(doors::approval_page, doors::approve),
+    || routes!(callbacks::open_door),
+    || routes!(callbacks::open_door_of_flow),
+    || routes!(callbacks::approval_page, callbacks::approve),
     || routes!(flows::list_flows, flows::register_flow),
     || routes!(flows::validate_flow),
     || routes!(flows::get_flow),
@@ -173,9 +173,9 @@ const ROUTES: &[fn() -> UtoipaMethodRouter<Api>] = &[
     || routes!(queues::resume_queue),
     || routes!(queues::clear_queue),
     || routes!(queues::clean_queue),
-    || routes!(letters::dead_letters),
-    || routes!(letters::redrive),
-    || routes!(letters::purge),
+    || routes!(dead_letters::dead_letters),
+    || routes!(dead_letters::redrive),
+    || routes!(dead_letters::purge),
     || routes!(triggers::list_triggers, triggers::create_trigger),
     || {
         routes!(

@@ -5,7 +5,7 @@
 //! commit; it keeps nothing that the store does not know, except caches.
 
 mod cache;
-mod claim;
+mod run_tasks;
 mod clock;
 mod compose;
 mod control;
@@ -34,7 +34,7 @@ mod subscribe;
 mod sweep;
 mod tail;
 mod why;
-mod work;
+mod queues;
 
 pub use riverrun_contract::*;
 
@@ -61,7 +61,7 @@ pub use steps::{Door, OpenDoor, Visitor, door_signature};
 pub use subscribe::{Begin, OnKind, Subject, Told};
 pub use tail::{Tail, Tailed};
 pub use why::{ActiveBranch, AtJob, AtWorker, Cause, InVisit, JobStateName, Reason, Why};
-pub use work::{
+pub use queues::{
     BrokenProcess, CallRequest, Debounce, Dedupe, Drained, IdempotencyOptions, JobOptions,
     JobRequest, KeptOptions, Percentiles, QueueStats, QueueView, Redrive, Redriven, Throttle,
 };

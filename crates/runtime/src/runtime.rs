@@ -15,7 +15,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     Clock, Compiled, Error, FlowEntry, Handlers, Options, RegisteredFlow, Result,
     cache::{News, RunCache},
-    claim,
+    run_tasks,
     crashes::{self, Alone, Beginning},
     flows::Flows,
     leases::{self, Leases},
@@ -23,7 +23,7 @@ use crate::{
     once::Turns,
     steps::{self, Filters, Inboxes, LoadedCode},
     sweep,
-    work::{self, Broken, Calls, JobStats, Keeper, Processes, Redrives, Reserved, Rooms, Stock},
+    queues::{self, Broken, Calls, JobStats, Keeper, Processes, Redrives, Reserved, Rooms, Stock},
 };
 
 /// A handle to a running riverrun; clones share it.
@@ -92,7 +92,7 @@ impl Runtime {
                 drivers: Arc::new(Semaphore::new(
                     options.max_drivers.min(Options::MAX_DRIVERS),
                 )),
-                taking: Arc::new(Semaphore::new(claim::MOST as usize)),
+                taking: Arc::new(Semaphore::new(run_tasks::MOST as usize)),
                 leases: Leases::default(),
                 processes: Processes::default(),
                 keeper: Keeper::default(),
@@ -123,11 +123,11 @@ impl Runtime {
             let lasted = runtime.options().lasting;
             runtime.spawn(crashes::forget(runtime.clone(), lasted));
         }
-        runtime.spawn(claim::claim(runtime.clone()));
+        runtime.spawn(run_tasks::claim(runtime.clone()));
         runtime.spawn(leases::heartbeat(runtime.clone()));
         runtime.spawn(sweep::sweep(runtime.clone()));
-        runtime.spawn(work::keep(runtime.clone()));
-        runtime.spawn(work::reap(runtime.clone()));
+        runtime.spawn(queues::keep(runtime.clone()));
+        runtime.spawn(queues::reap(runtime.clone()));
         runtime.spawn(steps::read_outbox(runtime.clone()));
         runtime.spawn(steps::release_fitting(runtime.clone()));
         Ok(runtime)

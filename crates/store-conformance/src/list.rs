@@ -34,7 +34,7 @@ macro_rules! with_checks {
                     an_id_is_free_again_after_deletion,
                     a_run_may_be_deleted_and_made_again_in_one_commit,
                 }
-                jobs {
+                tasks {
                     a_ready_job_is_claimed_once,
                     a_job_is_not_claimed_before_its_time,
                     the_earliest_due_comes_first,

@@ -20,7 +20,7 @@ use crate::{
     names::Names,
     queue::Queues,
     reserve::Reserve,
-    stray::Stray,
+    creation_drift::Stray,
 };
 
 /// Bits of a lease token that count within one life of the store; the rest counts the lives.

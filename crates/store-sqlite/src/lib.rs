@@ -17,7 +17,7 @@ mod core;
 mod error;
 mod files;
 mod folder;
-mod lease;
+mod run_task_lease;
 mod lock;
 mod log;
 mod log_marks;
@@ -33,7 +33,7 @@ mod queue;
 mod read;
 mod reserve;
 mod room;
-mod stray;
+mod creation_drift;
 mod thread;
 mod triggers;
 mod upkeep;
@@ -95,7 +95,7 @@ impl Store for SqliteStore {
         self.writer
             .write(move |core| {
                 core.judge_room()?;
-                lease::claim(core, &claim)
+                run_task_lease::claim(core, &claim)
             })
             .await
     }
@@ -103,7 +103,7 @@ impl Store for SqliteStore {
     async fn heartbeat(&self, leases: &[Lease], until_ms: Millis) -> Result<Vec<Beat>> {
         let leases = leases.to_vec();
         self.writer
-            .write(move |core| lease::heartbeat(core, &leases, until_ms))
+            .write(move |core| run_task_lease::heartbeat(core, &leases, until_ms))
             .await
     }
 
@@ -115,7 +115,7 @@ impl Store for SqliteStore {
         self.writer
             .write(|core| {
                 Ok(Reclaimed {
-                    runs: lease::reclaim(core)?,
+                    runs: run_task_lease::reclaim(core)?,
                     jobs: queue::reclaim(core)?,
                 })
             })
@@ -125,7 +125,7 @@ impl Store for SqliteStore {
     async fn set_aside(&self, run: &RunId) -> Result<()> {
         let run = run.clone();
         self.writer
-            .write(move |core| lease::set_aside(core, &run))
+            .write(move |core| run_task_lease::set_aside(core, &run))
             .await
     }
 

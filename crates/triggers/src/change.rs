@@ -10,7 +10,7 @@ use crate::{
     Definition, Error, Origin, Result, ShownTrigger, Trigger, Triggers,
     definition::lifted,
     fire::{all, tell},
-    known::{Broken, origin, record_place},
+    index::{Broken, origin, record_place},
     members::members_of,
     shown::{REDACTED, redact, secret},
     trigger::{is_setting, route},

@@ -13,7 +13,7 @@ mod event;
 mod fire;
 mod history;
 mod http;
-mod known;
+mod index;
 mod members;
 mod project;
 mod read;

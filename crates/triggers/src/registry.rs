@@ -9,7 +9,7 @@ use tokio::sync::{Mutex, MutexGuard, watch};
 
 use crate::{
     Definition, Kind, Result, ShownTrigger, Trigger,
-    known::{Broken, Kept, Known, missing},
+    index::{Broken, Kept, Known, missing},
 };
 
 /// Rows read at a time.

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod call_socket;
-mod doors;
+mod callbacks;
 mod edge;
 mod error_codes;
 mod errors;

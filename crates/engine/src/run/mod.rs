@@ -3,7 +3,7 @@
 mod apply;
 mod branches;
 mod consumed;
-mod found;
+mod entry_state;
 mod next;
 mod visit;
 mod visits;
@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::apply::timed_out;
 pub use self::{
-    found::Found,
+    entry_state::Found,
     visit::{
         AwaitFor, Awaiting, Branch, BranchStatus, Branches, InBranch, Memo, MemoRetry, Operation,
         Parked, Visit, VisitKey, Wait,

@@ -3,7 +3,7 @@
 
 mod awaits;
 mod events;
-mod heard;
+mod links;
 mod issues;
 mod reach;
 mod step;

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Check,
-    heard::{emits, subscribed},
+    links::{emits, subscribed},
 };
 
 impl Check<'_> {

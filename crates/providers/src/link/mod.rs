@@ -4,7 +4,7 @@
 //! belong, and gathers what goes out in its [`Outbox`]. It does not read or write anything itself:
 //! a runner's pipes and a worker's socket do that.
 
-mod hear;
+mod receive;
 mod open;
 mod outbox;
 mod repeats;
@@ -27,7 +27,7 @@ use riverrun_types::Json;
 use serde::Serialize;
 use tokio::sync::Notify;
 
-pub(crate) use hear::Heard;
+pub(crate) use receive::Heard;
 use open::Open;
 pub(crate) use open::Opened;
 pub(crate) use outbox::{Outbox, Refused};

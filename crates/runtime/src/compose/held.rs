@@ -10,7 +10,7 @@ use riverrun_protocol::NotLoaded;
 use serde_json::Value;
 
 use super::{ComposedFlow, offered::processes_of};
-use crate::{BrokenProcess, Runtime, work::stays_whole};
+use crate::{BrokenProcess, Runtime, queues::stays_whole};
 
 impl Runtime {
     /// The files of this instance that do not load.

@@ -8,7 +8,7 @@ use riverrun_types::{ErrorCode, Json};
 use super::{Beginning, Starts, Unit, alone};
 use crate::{
     Result, Runtime,
-    work::{KeptOptions, to_job},
+    queues::{KeptOptions, to_job},
 };
 
 impl Runtime {

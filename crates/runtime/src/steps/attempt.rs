@@ -15,13 +15,13 @@ use super::{
     awaits::{self, Past},
     fitting::mismatch,
     host::StepHost,
-    inbox::{Fence, Letter},
+    mailbox::{Fence, Letter},
     log::log,
     prepare::Prepared,
 };
 use crate::{
     Compiled, Error, Runtime,
-    work::{
+    queues::{
         KeptOptions, Stop, checked, failure_of as failure, is_loss, is_released, silent, to_job,
         waiting_event,
     },

@@ -27,14 +27,14 @@ use super::{
     attempt::retry_of,
     awaits::{self, Door, MIN_SECRET_BYTES},
     due::Due,
-    inbox::{Fence, Letter},
+    mailbox::{Fence, Letter},
     prepare::Prepared,
     room::Room,
 };
 use crate::{
     Compiled, Error, Runtime,
     streams::{Guard, check_bytes, check_value},
-    work::{
+    queues::{
         BatchParams, EmitParams, GATHER, Gathered, JobHost, KeptOptions, KeyParams, StateRead,
         TakenSaid, Tries, emitted, frame_event, params, path, too_large,
     },

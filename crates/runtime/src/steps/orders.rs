@@ -8,7 +8,7 @@ use super::{
     awaits,
     place::{StepPlace, job_id},
 };
-use crate::{Runtime, work::KeptOptions};
+use crate::{Runtime, queues::KeptOptions};
 
 impl Runtime {
     /// The changes that belong into the same commit as a decision's events. `after` is the length

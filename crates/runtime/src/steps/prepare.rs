@@ -16,7 +16,7 @@ use super::{
     retries::{pending, tries},
     room::Room,
 };
-use crate::{Compiled, Error, Runtime, cache::Known, work::Tried};
+use crate::{Compiled, Error, Runtime, cache::Known, queues::Tried};
 
 impl Runtime {
     /// Prepares an attempt; if its run does not want it, the job goes.

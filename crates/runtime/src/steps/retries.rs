@@ -6,7 +6,7 @@ use riverrun_protocol::{PendingRetry, TryAgain, WorkError};
 use riverrun_types::{Json, Millis};
 
 use super::host::StepHost;
-use crate::work::{FailedTry, Next, Tried, final_answer, params};
+use crate::queues::{FailedTry, Next, Tried, final_answer, params};
 
 /// A longer backoff is left to the server: no worker is held meanwhile.
 pub(super) const MAX_IN_PLACE_MS: Millis = 5_000;

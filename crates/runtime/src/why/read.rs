@@ -15,7 +15,7 @@ use super::{
     facts::{Facts, JobFacts, Taker},
     judge,
 };
-use crate::{Error, Result, Runtime, drive::damage, steps::troubles, work::KeptOptions};
+use crate::{Error, Result, Runtime, drive::damage, steps::troubles, queues::KeptOptions};
 
 /// Runs below each other that are looked at.
 const MAX_DEPTH: usize = 5;

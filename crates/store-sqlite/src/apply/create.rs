@@ -3,7 +3,7 @@
 use riverrun_store::{Error, NewRun, judge::RunRow};
 use rusqlite::params;
 
-use super::job;
+use super::run_task;
 use crate::{
     columns::{self, Extra, Sealed},
     core::Core,
@@ -49,7 +49,7 @@ pub(super) fn create(core: &Core, new: &NewRun, mut row: RunRow) -> Worked<RunRo
             .execute((&**tag, row.place))?;
     }
     if let Some(job) = &new.job {
-        job::add(core, row.place, job)?;
+        run_task::add(core, row.place, job)?;
     }
     if let Some(snapshot) = &new.snapshot {
         super::advance::keep_snapshot(core, row.place, snapshot)?;

@@ -6,7 +6,7 @@ mod advance;
 mod append;
 mod create;
 mod delete;
-mod job;
+mod run_task;
 mod recent;
 mod register;
 mod rows;
@@ -19,7 +19,7 @@ use riverrun_store::{
 use riverrun_types::{RunId, StreamName};
 
 pub(crate) use delete::remove;
-pub(crate) use job::wake;
+pub(crate) use run_task::wake;
 pub(crate) use recent::Recent;
 
 use crate::{
@@ -129,15 +129,15 @@ impl Writing<'_> {
                 token,
                 at_ms,
             } => {
-                if job::give_back(core, self.run(run, place)?, token, at_ms)? {
+                if run_task::give_back(core, self.run(run, place)?, token, at_ms)? {
                     self.told.woken.push(run.clone());
                 }
             }
             Write::ParkRun { run, place, at_ms } => {
-                job::park(core, self.run(run, place)?, at_ms)?;
+                run_task::park(core, self.run(run, place)?, at_ms)?;
             }
-            Write::WakeRun { run, place } => job::wake(core, self.run(run, place)?)?,
-            Write::FinishRun { run, place } => job::finish(core, self.run(run, place)?)?,
+            Write::WakeRun { run, place } => run_task::wake(core, self.run(run, place)?)?,
+            Write::FinishRun { run, place } => run_task::finish(core, self.run(run, place)?)?,
             Write::DeleteRun { run, place } => delete::remove(core, self.run(run, place)?)?,
             Write::InsertFlow(flow) => register::register(core, flow)?,
             Write::InsertKey(once) => {

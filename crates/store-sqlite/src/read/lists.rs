@@ -7,7 +7,7 @@ use super::{
     View, runs,
     walk::{Bounds, Walk},
 };
-use crate::{columns::status_code, error::translate, stray};
+use crate::{columns::status_code, error::translate, creation_drift};
 
 /// The most rows of a page, however many were asked for.
 pub(super) const MAX_PAGE: usize = 100_000;
@@ -57,7 +57,7 @@ fn bounds(view: View<'_>, filter: &RunFilter, cursor: Option<i64>) -> Result<Opt
     ) else {
         return Ok(None);
     };
-    let (low, high) = stray::numbers(view.conn, filter.since_ms, filter.until_ms)?;
+    let (low, high) = creation_drift::numbers(view.conn, filter.since_ms, filter.until_ms)?;
     Ok(Some(Bounds {
         flow,
         version,

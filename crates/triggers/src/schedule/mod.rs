@@ -10,11 +10,11 @@
 mod config;
 #[cfg(test)]
 mod tests;
-mod turn;
+mod due;
 mod wall;
 
 pub(crate) use config::Config;
-pub use turn::{Missed, Turn};
+pub use due::{Missed, Turn};
 
 use jiff::Timestamp;
 use riverrun_types::Millis;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use riverrun_providers::Language;
 use serde::{Deserialize, Serialize};
 
-use super::strays::{self, Stray};
+use super::ignored::{self, Stray};
 use crate::failure::{Failure, Result};
 
 /// What runs a file.
@@ -73,7 +73,7 @@ pub fn process_files(project: &Path) -> Result<Found> {
             match std::fs::metadata(&path) {
                 _ if skipped => {}
                 Ok(meta) if meta.is_dir() => folders.push(path),
-                Ok(meta) if meta.is_file() => match kind_of(&path, strays::is_executable(&meta)) {
+                Ok(meta) if meta.is_file() => match kind_of(&path, ignored::is_executable(&meta)) {
                     Some(kind) => {
                         let id = id_of(&root, &path);
                         files.push(ProcessFile { id, path, kind });
@@ -87,7 +87,7 @@ pub fn process_files(project: &Path) -> Result<Found> {
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));
     others.sort();
-    let mut strays = strays::strays(project, others, &files);
+    let mut strays = ignored::strays(project, others, &files);
     let broken = broken.into_iter();
     strays.extend(broken.map(|(path, error)| Stray::broken_link(path, project, &error)));
     strays.sort_by(|a, b| a.path.cmp(&b.path));

@@ -18,7 +18,7 @@ mod outcome;
 mod process;
 mod register;
 mod shown;
-mod strays;
+mod ignored;
 
 use std::{
     collections::{HashMap, HashSet},
@@ -36,7 +36,7 @@ use executable::{config_path, executable_config};
 use find::{Found, Kind, ProcessFile};
 use loading::Read;
 use process::{process, source};
-use strays::Stray;
+use ignored::Stray;
 
 pub use entries::Entry;
 pub use find::{language_of, languages, process_files};
@@ -250,7 +250,7 @@ impl Processes {
         let is_new = self.has_changed(file);
         self.mended(file);
         if processes.is_empty() && is_new {
-            let warning = strays::no_handler(&file.path, &self.project);
+            let warning = ignored::no_handler(&file.path, &self.project);
             outcome.warnings.push(warning);
         }
         let ids: Vec<String> = processes.iter().map(|p| p.id.to_string()).collect();

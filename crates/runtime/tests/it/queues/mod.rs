@@ -6,7 +6,7 @@ mod calls;
 mod context;
 mod ends;
 mod leases;
-mod letters;
+mod dead_letters;
 mod script;
 
 use std::{

@@ -11,7 +11,7 @@ mod awaits;
 mod buffered;
 mod changed;
 mod copies;
-mod doors;
+mod callbacks;
 mod events;
 mod inputs;
 mod jobs;

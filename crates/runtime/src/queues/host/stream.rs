@@ -106,7 +106,7 @@ impl JobHost {
 
 /// What earlier attempts of a job recorded of their `ctx.run`s. One that was redriven goes on from
 /// there; one that had ended well begins anew.
-pub(in crate::work) async fn journal(
+pub(in crate::queues) async fn journal(
     runtime: &Runtime,
     job: &RunId,
 ) -> Result<Vec<JournalEntry>, WorkError> {

@@ -6,17 +6,17 @@ use riverrun_store::{Append, Commit, Expect, JobLease, Note};
 use riverrun_types::{Draft, Json, Millis, Name, RunId, StreamName, event::EventContext};
 use tokio::sync::SetOnce;
 
-use crate::work::attempt::to_job;
+use crate::queues::attempt::to_job;
 
 #[derive(Clone)]
-pub(in crate::work) enum Home {
+pub(in crate::queues) enum Home {
     /// That of a job, written under its lease.
     Job(JobLease),
     /// That of a call, which nobody else ever takes up.
     Call(Arc<CallHome>),
 }
 
-pub(in crate::work) struct CallHome {
+pub(in crate::queues) struct CallHome {
     pub id: RunId,
     /// False for a call of which nothing is stored: its state lives as long as it does.
     pub is_kept: bool,

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::{
     StartRequest,
-    work::{JobOptions, JobRequest},
+    queues::{JobOptions, JobRequest},
 };
 
 #[derive(Deserialize)]

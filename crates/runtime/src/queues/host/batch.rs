@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::{JobHost, params::params};
 
 /// In the order of the jobs. What names none of them is about the first.
-pub(in crate::work) struct BatchHost {
+pub(in crate::queues) struct BatchHost {
     jobs: Vec<JobHost>,
 }
 

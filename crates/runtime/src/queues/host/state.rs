@@ -11,7 +11,7 @@ use super::{
     JobHost,
     params::{BatchParams, KeyParams, params},
 };
-use crate::work::record;
+use crate::queues::record;
 
 /// How often a conditional write is judged again because the stream moved.
 const TRIES: usize = 20;

@@ -18,7 +18,7 @@ use riverrun_store::{
 };
 use riverrun_types::{Millis, Name};
 
-use super::{attempt::to_job, queues::BATCH};
+use super::{attempt::to_job, actions::BATCH};
 use crate::{Error, Result, Runtime};
 
 /// Which dead letters are to wait again, and how fast.

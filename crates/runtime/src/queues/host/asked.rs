@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     leases::lease_ms,
-    work::{CallRequest, FailedTry, Next, Tried, final_answer, record},
+    queues::{CallRequest, FailedTry, Next, Tried, final_answer, record},
 };
 
 /// Whether a lease holds, and until when.

@@ -11,9 +11,9 @@ mod broken;
 mod call;
 mod host;
 mod keeper;
-mod letters;
+mod dead_letters;
 mod process;
-mod queues;
+mod actions;
 mod reaper;
 mod record;
 mod request;
@@ -34,10 +34,10 @@ pub(crate) use host::{
     params, path, too_large,
 };
 pub(crate) use keeper::{Keeper, Stop, keep};
-pub(crate) use letters::Redrives;
-pub use letters::{Redrive, Redriven};
+pub(crate) use dead_letters::Redrives;
+pub use dead_letters::{Redrive, Redriven};
 pub(crate) use process::Processes;
-pub use queues::{Drained, QueueView};
+pub use actions::{Drained, QueueView};
 pub(crate) use reaper::reap;
 pub(crate) use record::frame as frame_event;
 pub use request::{
