@@ -26,7 +26,7 @@ pub(crate) async fn get_await_stats(State(api): State<Api>) -> Answer {
     };
     ok(&AwaitStats {
         events: found.events,
-        doors: found.doors,
+        callbacks: found.callbacks,
         judging: found.judging,
         judging_since: found.judging_since_ms.map(iso),
         types: found.kinds.into_iter().map(kind).collect(),

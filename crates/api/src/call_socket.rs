@@ -63,7 +63,7 @@ async fn lead(api: Api, mut mouth: Mouth, mut ears: Ears) {
     let frame = {
         let mut say = std::pin::pin!(mouth.say(&mut to_say));
         tokio::select! {
-            frame = hear(&calls, &mut ears) => frame,
+            frame = receive(&calls, &mut ears) => frame,
             () = say.as_mut() => None,
             () = end.cancelled() => Some(too_slow()),
             () = api.closing() => {
@@ -90,7 +90,7 @@ async fn lead(api: Api, mut mouth: Mouth, mut ears: Ears) {
 }
 
 /// Takes what comes until nothing more does; with a reason where the socket is to be closed.
-async fn hear(calls: &Arc<Calls>, ears: &mut Ears) -> Option<axum::extract::ws::CloseFrame> {
+async fn receive(calls: &Arc<Calls>, ears: &mut Ears) -> Option<axum::extract::ws::CloseFrame> {
     loop {
         match ears.next().await {
             Came::Text(text) => {
@@ -157,7 +157,7 @@ impl Calls {
             return Err((id.filter(|id| !is_open(id)), error));
         }
         let Some(id) = id else {
-            let message = "id must be a text of 1 to 128 letters or a whole number";
+            let message = "id must be a text of 1 to 128 characters or a whole number";
             return Err(none(ApiError::new(ErrorCode::BadRequest, message)));
         };
         if kind.as_deref() == Some("cancel") {

@@ -6,7 +6,7 @@ use axum::{
     http::{HeaderMap, StatusCode, header},
     response::{Html, IntoResponse, Response},
 };
-use riverrun_runtime::{OpenDoor, Visitor};
+use riverrun_runtime::{CallbackAnswer, StoredCallback};
 use riverrun_store::Error as StoreError;
 use riverrun_types::{ErrorCode, Json, Millis, TriggerType, time::iso};
 use serde::Serialize;
@@ -54,7 +54,7 @@ pub(crate) struct Opened {
         (status = 409, description = ErrorCode::AwaitUsed, body = schemas::Failure),
         (status = 410, description = "AWAIT_EXPIRED, or AWAIT_CLOSED: no step waits for it any more", body = schemas::Failure),
         (status = 413, description = "TOO_LARGE: a body may have 1 MiB", body = schemas::Failure)))]
-pub(crate) async fn open_door(
+pub(crate) async fn resume_callback(
     State(api): State<Api>,
     Segments(id): Segments<String>,
     Extension(request_id): Extension<RequestId>,
@@ -87,14 +87,14 @@ fn not_of_a_trigger(error: ApiError) -> ApiError {
     params(("id" = String, Path, description = "The id of the callback, which cannot be guessed")),
     request_body(content = serde_json::Value, description = "Any JSON, or nothing"),
     responses((status = 200, description = "Stored: the step resumes", body = Opened)))]
-pub(crate) async fn open_door_of_flow(
+pub(crate) async fn resume_callback_of_flow(
     api: State<Api>,
     id: Segments<String>,
     request_id: Extension<RequestId>,
     headers: HeaderMap,
     body: Raw,
 ) -> Answer {
-    open_door(api, id, request_id, headers, body).await
+    resume_callback(api, id, request_id, headers, body).await
 }
 
 async fn open(
@@ -108,13 +108,13 @@ async fn open(
     let signature = ["x-riverrun-signature", "x-hub-signature-256"]
         .iter()
         .find_map(|name| headers.get(*name)?.to_str().ok());
-    let visitor = Visitor {
+    let callback_answer = CallbackAnswer {
         payload,
         body,
         signature,
         source,
     };
-    let record = api.runtime().open_door(id, visitor).await?;
+    let record = api.runtime().resume_callback(id, callback_answer).await?;
     Ok(Opened {
         success: true,
         trigger_id: id.to_owned(),
@@ -155,8 +155,8 @@ pub(crate) async fn approval_page(
     State(api): State<Api>,
     Segments(id): Segments<String>,
 ) -> Response {
-    match api.runtime().door(&id).await {
-        Ok(door) => Shown::of(&door, api.runtime().now_ms()).page(&door),
+    match api.runtime().callback(&id).await {
+        Ok(callback) => Shown::of(&callback, api.runtime().now_ms()).page(&callback),
         Err(error) => failed(&error.into()),
     }
 }
@@ -197,26 +197,26 @@ async fn answer(
         #[serde(default)]
         comment: String,
     }
-    let door = api.runtime().door(id).await?;
-    match Shown::of(&door, api.runtime().now_ms()) {
+    let callback = api.runtime().callback(id).await?;
+    match Shown::of(&callback, api.runtime().now_ms()) {
         Shown::Question => {}
-        Shown::Answered(_) => return Ok(told(StatusCode::CONFLICT, BEFORE, "")),
-        other => return Ok(other.page(&door)),
+        Shown::Answered(_) => return Ok(status_page(StatusCode::CONFLICT, BEFORE, "")),
+        other => return Ok(other.page(&callback)),
     }
     let form = serde_urlencoded::from_bytes::<Form>(body).ok();
     let known = |form: &Form| matches!(&*form.answer, "approve" | "reject");
     let Some(Form { answer, comment }) = form.filter(known) else {
         let back = "<p>Nothing was decided. <a href=\"\">Back</a></p>";
         let what = "An answer is approve or reject.";
-        return Ok(told(StatusCode::BAD_REQUEST, what, back));
+        return Ok(status_page(StatusCode::BAD_REQUEST, what, back));
     };
     let approved = answer == "approve";
     let payload = serde_json::json!({"approved": approved, "comment": comment});
     match open(api, id, Json::of(&payload), body, headers, "user").await {
-        Ok(_) => Ok(Shown::Answered(Some(approved)).page(&door)),
+        Ok(_) => Ok(Shown::Answered(Some(approved)).page(&callback)),
         // Somebody was faster.
         Err(error) if error.code() == ErrorCode::AwaitUsed => {
-            Ok(told(StatusCode::CONFLICT, BEFORE, ""))
+            Ok(status_page(StatusCode::CONFLICT, BEFORE, ""))
         }
         Err(error) => Err(error),
     }
@@ -238,13 +238,13 @@ enum Shown {
 }
 
 impl Shown {
-    fn of(OpenDoor { record, door }: &OpenDoor, now_ms: Millis) -> Self {
-        if door.kind != TriggerType::User || door.is_signed() {
+    fn of(StoredCallback { record, callback }: &StoredCallback, now_ms: Millis) -> Self {
+        if callback.kind != TriggerType::User || callback.is_signed() {
             return Self::Program;
         }
         let answer = || record.values.last()?.get("approved")?.value().as_bool();
         match record.refusal(now_ms) {
-            None if door.count.is_some_and(|count| record.fired >= count) => {
+            None if callback.count.is_some_and(|count| record.fired >= count) => {
                 Self::Answered(answer())
             }
             None => Self::Question,
@@ -255,8 +255,8 @@ impl Shown {
     }
 
     /// Everything on it that comes from a flow is text, never markup.
-    fn page(&self, OpenDoor { record, door }: &OpenDoor) -> Response {
-        let asked = door.payload.as_ref();
+    fn page(&self, StoredCallback { record, callback }: &StoredCallback) -> Response {
+        let asked = callback.payload.as_ref();
         let asked = asked.map_or(String::new(), |payload| asked_for(&payload.value()));
         match self {
             Self::Question => {
@@ -271,11 +271,13 @@ impl Shown {
                     Some(false) => "This has been rejected.",
                     None => "This has been answered.",
                 };
-                told(StatusCode::OK, what, &asked)
+                status_page(StatusCode::OK, what, &asked)
             }
-            Self::Late => told(StatusCode::GONE, "The time for this is over.", &asked),
-            Self::Closed => told(StatusCode::GONE, "This is not asked any more.", &asked),
-            Self::Program => told(StatusCode::FORBIDDEN, "This is answered by a program.", ""),
+            Self::Late => status_page(StatusCode::GONE, "The time for this is over.", &asked),
+            Self::Closed => status_page(StatusCode::GONE, "This is not asked any more.", &asked),
+            Self::Program => {
+                status_page(StatusCode::FORBIDDEN, "This is answered by a program.", "")
+            }
         }
     }
 }
@@ -297,18 +299,20 @@ pub(crate) fn failed(error: &ApiError) -> Response {
     match error.code() {
         ErrorCode::ForbiddenOrigin => {
             let more = "<p>Nothing was decided. Open the link by itself, and answer there.</p>";
-            told(error.status(), "This page may not answer.", more)
+            status_page(error.status(), "This page may not answer.", more)
         }
-        ErrorCode::AwaitNotFound => told(error.status(), "There is nothing to decide here.", ""),
-        ErrorCode::TooLarge => told(error.status(), "The comment is too long.", ""),
+        ErrorCode::AwaitNotFound => {
+            status_page(error.status(), "There is nothing to decide here.", "")
+        }
+        ErrorCode::TooLarge => status_page(error.status(), "The comment is too long.", ""),
         code => {
             let more = format!("<p>{}</p>", escape(code.as_str()));
-            told(error.status(), "This cannot be decided now.", &more)
+            status_page(error.status(), "This cannot be decided now.", &more)
         }
     }
 }
 
-fn told(status: StatusCode, what: &str, more: &str) -> Response {
+fn status_page(status: StatusCode, what: &str, more: &str) -> Response {
     html(status, document(&format!("<h1>{what}</h1>{more}")))
 }
 

@@ -21,7 +21,7 @@ use crate::{
 /// A filter for jobs. A job must match all members.
 #[derive(Default, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct LetterFilter {
+pub(crate) struct DeadLetterFilter {
     /// The code of the error of the job.
     code: Option<String>,
     name: Option<String>,
@@ -37,7 +37,7 @@ pub(crate) struct LetterFilter {
     after: Option<Millis>,
 }
 
-impl LetterFilter {
+impl DeadLetterFilter {
     pub(crate) fn wanted(self) -> Wanted {
         Wanted {
             code: self.code,
@@ -54,7 +54,7 @@ impl LetterFilter {
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct LettersQuery {
+pub(crate) struct DeadLettersQuery {
     /// Only jobs whose error has this code.
     code: Option<String>,
     /// Only jobs with this name.
@@ -79,7 +79,7 @@ pub(crate) struct LettersQuery {
     cursor: Option<String>,
 }
 
-impl LettersQuery {
+impl DeadLettersQuery {
     fn filter(self, queue: Name) -> JobFilter {
         JobFilter {
             queue,
@@ -103,14 +103,14 @@ impl LettersQuery {
 /// Jobs that have failed for good, newest first. A page of some of them only may hold fewer than
 /// `limit`, even none, although more follow: `nextCursor` says so.
 #[utoipa::path(get, path = "/api/queues/{name}/dlq", tag = "queues",
-    params(("name" = String, Path, description = "The queue's name"), LettersQuery),
+    params(("name" = String, Path, description = "The queue's name"), DeadLettersQuery),
     responses(
         (status = 200, description = "A page of jobs", body = schemas::QueueJobList),
         (status = 404, description = ErrorCode::QueueNotFound, body = schemas::Failure)))]
 pub(crate) async fn dead_letters(
     State(api): State<Api>,
     Segments(name): Segments<String>,
-    Query(query): Query<LettersQuery>,
+    Query(query): Query<DeadLettersQuery>,
 ) -> Answer {
     list(&api, &query.filter(Name::from(name))).await
 }
@@ -124,7 +124,7 @@ pub(crate) struct RedriveBody {
     #[schema(value_type = Option<u32>, minimum = 1)]
     per_second: Option<NonZeroU32>,
     /// Only jobs that match it.
-    filter: Option<LetterFilter>,
+    filter: Option<DeadLetterFilter>,
 }
 
 #[derive(Serialize)]

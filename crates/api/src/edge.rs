@@ -28,8 +28,9 @@ use tracing::Instrument;
 
 use crate::{
     app::Api,
+    callbacks,
     compression::{Accepted, compress},
-    cross_site, doors,
+    cross_site,
     errors::ApiError,
     headers,
     read_on::read_on,

@@ -68,7 +68,7 @@ async fn lead(api: Api, mut mouth: Mouth, mut ears: Ears) {
         out,
     });
     let frame = tokio::select! {
-        frame = hear(&socket, &mut ears) => frame,
+        frame = receive(&socket, &mut ears) => frame,
         () = mouth.say(&mut to_say) => None,
         () = end.cancelled() => Some(too_slow()),
         () = api.closing() => Some(closing(close::RESTART, "the server stops")),
@@ -85,7 +85,7 @@ async fn lead(api: Api, mut mouth: Mouth, mut ears: Ears) {
 }
 
 /// Takes what comes until nothing more does; with a reason where the socket is to be closed.
-async fn hear(socket: &Arc<Socket>, ears: &mut Ears) -> Option<CloseFrame> {
+async fn receive(socket: &Arc<Socket>, ears: &mut Ears) -> Option<CloseFrame> {
     loop {
         match ears.next().await {
             Came::Text(text) => {
@@ -178,7 +178,7 @@ impl Socket {
             return Err(refuse(ErrorCode::BadRequest, message));
         }
         let id = id.clone().ok_or_else(|| {
-            let message = format!("id must be a text of 1 to {MAX_ID} letters");
+            let message = format!("id must be a text of 1 to {MAX_ID} characters");
             refuse(ErrorCode::BadRequest, message)
         })?;
         match asked.r#type.as_str() {

@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 
-use riverrun_runtime::{Begin, OnKind, Subject, Told};
-use riverrun_store::{Listener, Overheard};
+use riverrun_runtime::{Begin, Delivery, OnKind, Subject};
+use riverrun_store::{Listener, QueueUpdate};
 use riverrun_types::{ErrorCode, Event, EventId, EventType, Namespace, StreamName};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -178,13 +178,13 @@ impl Source {
         match self {
             Self::Stream { types, subject, .. } => loop {
                 match subject.next().await? {
-                    Told::Event(event) if shows(types, &event) => {
+                    Delivery::Event(event) if shows(types, &event) => {
                         return said(event.id.to_string(), &event);
                     }
-                    Told::Event(_) => {}
-                    Told::Late => return Ok(Said::Late),
-                    Told::Missed(count) => return Ok(Said::Missed(count)),
-                    Told::Gone => return Ok(Said::Deleted),
+                    Delivery::Event(_) => {}
+                    Delivery::Late => return Ok(Said::Late),
+                    Delivery::Missed(count) => return Ok(Said::Missed(count)),
+                    Delivery::Gone => return Ok(Said::Deleted),
                 }
             },
             Self::Queue {
@@ -201,20 +201,20 @@ impl Source {
                     }
                 }
                 match listener.next().await {
-                    Overheard::Batch(batch) => ready.extend(batch.events.iter().cloned()),
-                    Overheard::Missed(batches) => return Ok(Said::Missed(batches)),
+                    QueueUpdate::Batch(batch) => ready.extend(batch.events.iter().cloned()),
+                    QueueUpdate::Missed(batches) => return Ok(Said::Missed(batches)),
                 }
             },
             Self::Kinds {
                 events, namespace, ..
             } => match events.next().await? {
-                Told::Event(logged) => {
+                Delivery::Event(logged) => {
                     let shown = kinds::shown(namespace);
                     said(logged.no.to_string(), &shown(&logged))
                 }
-                Told::Late => Ok(Said::Late),
-                Told::Missed(count) => Ok(Said::Missed(count)),
-                Told::Gone => Ok(Said::Deleted),
+                Delivery::Late => Ok(Said::Late),
+                Delivery::Missed(count) => Ok(Said::Missed(count)),
+                Delivery::Gone => Ok(Said::Deleted),
             },
         }
     }

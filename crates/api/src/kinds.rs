@@ -9,7 +9,7 @@ use axum::{
     response::Response,
 };
 use bytes::Bytes;
-use riverrun_runtime::{Begin, OnKind, Told};
+use riverrun_runtime::{Begin, Delivery, OnKind};
 use riverrun_store::{EventQuery, Kinds, LogQuery, Logged};
 use riverrun_types::{ErrorCode, Namespace, event::InStream};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -20,7 +20,7 @@ use crate::{
     app::Api,
     errors::ApiError,
     extract::{Query, comma_list, page_limit},
-    live::{Held, LiveReader},
+    live::{HeldBytes, LiveReader},
     page::default_limit,
     reply::{Answer, ok},
     schemas,
@@ -166,7 +166,7 @@ struct Reader {
     /// What it holds is counted.
     counted: LiveReader,
     /// Counts what was read ahead.
-    page: Option<Held>,
+    page: Option<HeldBytes>,
     is_over: bool,
 }
 
@@ -176,9 +176,9 @@ impl Reader {
         if self.is_over {
             return None;
         }
-        let told = tokio::select! {
+        let delivery = tokio::select! {
             biased;
-            told = self.events.next() => told,
+            delivery = self.events.next() => delivery,
             // With the cursor: who reads rare events need not look through all others again.
             _ = self.beat.tick() => {
                 self.events.look();
@@ -193,12 +193,12 @@ impl Reader {
             (false, _) => None,
         };
         let mut text = String::new();
-        match told {
-            Ok(Told::Event(logged)) => self.encode(&mut text, &logged),
-            Ok(Told::Late) => text.push_str(": late, read from the store\n\n"),
+        match delivery {
+            Ok(Delivery::Event(logged)) => self.encode(&mut text, &logged),
+            Ok(Delivery::Late) => text.push_str(": late, read from the store\n\n"),
             // Of one stream alone.
-            Ok(Told::Missed(_)) => {}
-            Ok(Told::Gone) => return None,
+            Ok(Delivery::Missed(_)) => {}
+            Ok(Delivery::Gone) => return None,
             Err(error) => {
                 self.is_over = true;
                 let error = ApiError::from(error).json();

@@ -113,10 +113,10 @@ impl LiveReader {
     }
 
     /// Counts something that it holds, until the answer is dropped.
-    pub fn hold(&self, bytes: usize) -> Held {
+    pub fn hold(&self, bytes: usize) -> HeldBytes {
         self.counted.bytes.fetch_add(bytes, Ordering::AcqRel);
         self.all.bytes.fetch_add(bytes, Ordering::AcqRel);
-        let held = Held {
+        let held = HeldBytes {
             bytes,
             counted: self.counted.clone(),
             all: self.all.clone(),
@@ -139,13 +139,13 @@ impl Drop for LiveReader {
 }
 
 /// Something that a reader holds.
-pub(crate) struct Held {
+pub(crate) struct HeldBytes {
     bytes: usize,
     counted: Arc<Counted>,
     all: Arc<LiveReaders>,
 }
 
-impl Held {
+impl HeldBytes {
     /// The reader has taken a part of it.
     pub fn moved(&self) {
         let now = self.all.now_ms();
@@ -153,7 +153,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for HeldBytes {
     fn drop(&mut self) {
         self.counted.bytes.fetch_sub(self.bytes, Ordering::AcqRel);
         self.all.bytes.fetch_sub(self.bytes, Ordering::AcqRel);
@@ -163,7 +163,7 @@ impl Drop for Held {
 
 struct Outgoing {
     text: String,
-    _held: Held,
+    _held: HeldBytes,
 }
 
 impl AsRef<[u8]> for Outgoing {
@@ -183,7 +183,7 @@ mod tests {
         for (reader, ms) in readers.iter().zip([20, 10, 30]) {
             reader.counted.moved_ms.store(ms, Ordering::Release);
         }
-        let held: Vec<Held> = readers.iter().map(|reader| reader.hold(33)).collect();
+        let held: Vec<HeldBytes> = readers.iter().map(|reader| reader.hold(33)).collect();
         let ended = || readers.iter().map(|reader| reader.end().is_cancelled());
         assert_eq!(ended().collect::<Vec<_>>(), [false, false, false]);
         let more = readers[2].hold(30);

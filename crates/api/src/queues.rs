@@ -9,9 +9,9 @@ use utoipa::IntoParams;
 
 use crate::{
     app::Api,
+    dead_letters::DeadLetterFilter,
     errors::ApiError,
     extract::{Body, Query, Segments, comma_list, flag, page_limit, tags},
-    dead_letters::LetterFilter,
     page::{Items, default_limit},
     reply::{Answer, json, ok},
     schemas,
@@ -428,7 +428,7 @@ pub(crate) struct CleanBody {
     /// The most jobs to remove.
     limit: Option<u64>,
     /// Only jobs that match it, the newest first. Without it the oldest are removed first.
-    filter: Option<LetterFilter>,
+    filter: Option<DeadLetterFilter>,
 }
 
 impl CleanBody {

@@ -11,9 +11,9 @@ use utoipa_axum::{router::UtoipaMethodRouter, routes};
 
 use crate::{
     app::{Api, ApiOptions},
-    awaits, call_socket, calls, docs_page, callbacks, edge, event_socket, events, executions, flows,
-    handlers, health, hooks, jobs, kinds, dead_letters, queues, run_actions, run_history, run_reads,
-    schemas, sse, start, stories, triggers, unheard, workers,
+    awaits, call_socket, callbacks, calls, dead_letters, docs_page, edge, event_socket, events,
+    executions, flows, handlers, health, hooks, jobs, kinds, queues, run_actions, run_history,
+    run_reads, schemas, sse, start, stories, triggers, unheard, workers,
 };
 
 /// The routes of a runtime, ready to be served.
@@ -119,8 +119,8 @@ fn any_failure() -> Response {
 /// Every route with its description. They are made one at a time: what utoipa knows of all of them
 /// at once is eight megabytes, which a server that nobody asks for the document need not have.
 const ROUTES: &[fn() -> UtoipaMethodRouter<Api>] = &[
-    || routes!(callbacks::open_door),
-    || routes!(callbacks::open_door_of_flow),
+    || routes!(callbacks::resume_callback),
+    || routes!(callbacks::resume_callback_of_flow),
     || routes!(callbacks::approval_page, callbacks::approve),
     || routes!(flows::list_flows, flows::register_flow),
     || routes!(flows::validate_flow),

@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     app::Api,
     errors::ApiError,
-    live::{Held, LiveReader},
+    live::{HeldBytes, LiveReader},
 };
 
 /// A connection that says nothing, not even that it lives, for so many heartbeats is over.
@@ -161,7 +161,7 @@ pub(crate) struct Outbox {
 /// A text that waits to be sent.
 pub(crate) struct Waiting {
     text: String,
-    counted: Option<(OwnedSemaphorePermit, Held)>,
+    counted: Option<(OwnedSemaphorePermit, HeldBytes)>,
 }
 
 /// One that is bounded elsewhere.
@@ -269,7 +269,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reasons_are_cut_between_letters() {
+    fn reasons_are_cut_between_characters() {
         let frame = closing(close::DONE, &"ö".repeat(100));
         assert_eq!(frame.reason.as_str(), "ö".repeat(61));
         assert_eq!(closing(close::DONE, "short").reason.as_str(), "short");

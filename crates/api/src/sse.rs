@@ -16,7 +16,7 @@ use axum::{
 };
 use bytes::Bytes;
 use riverrun_runtime::{Tail, Tailed};
-use riverrun_store::{Batch, Direction, EventQuery, Listener, Overheard, Place};
+use riverrun_store::{Batch, Direction, EventQuery, Listener, Place, QueueUpdate};
 use riverrun_types::{ErrorCode, Event, EventId, EventType, Json, RunId, StreamName, time::NEVER};
 use serde::{Deserialize, Deserializer, de::Error as _};
 use tokio::time::{Instant, Interval, MissedTickBehavior};
@@ -27,7 +27,7 @@ use crate::{
     errors::ApiError,
     events::{cursor, exists, stream_named, stream_of, types},
     extract::{Query, RunPath, Segments},
-    live::{Held, LiveReader},
+    live::{HeldBytes, LiveReader},
     reply::{Answer, with_type},
     schemas,
     serve::Leave,
@@ -340,9 +340,9 @@ impl Source {
         match self {
             Self::Stream(tail) => tail.next().await,
             Self::Queue(listener) => Ok(match listener.next().await {
-                Overheard::Batch(batch) => Tailed::Live(batch),
+                QueueUpdate::Batch(batch) => Tailed::Live(batch),
                 // So many batches: it was too slow for a live channel.
-                Overheard::Missed(count) => Tailed::Missed(count),
+                QueueUpdate::Missed(count) => Tailed::Missed(count),
             }),
         }
     }
@@ -370,7 +370,7 @@ struct Reader {
     /// Read from the store, and not handed out yet.
     unsent: std::vec::IntoIter<Event>,
     /// Counts what was read until all of it was handed out.
-    page: Option<Held>,
+    page: Option<HeldBytes>,
     is_live: bool,
     is_done: bool,
 }

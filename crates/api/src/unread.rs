@@ -17,7 +17,7 @@ use hyper::body::{Frame, SizeHint};
 
 use crate::{
     app::Api,
-    live::{Held, LiveReader},
+    live::{HeldBytes, LiveReader},
     serve::Leave,
 };
 
@@ -51,7 +51,7 @@ struct Counted {
     body: Body,
     /// What is left of the last frame of the body.
     rest: Bytes,
-    held: Held,
+    held: HeldBytes,
     _reader: LiveReader,
 }
 

@@ -51,11 +51,11 @@ pub(crate) async fn worker_socket(State(api): State<Api>, upgrade: Upgrade) -> R
 }
 
 async fn attend(api: Api, mut mouth: Mouth, mut ears: Ears) {
-    let (mut heard, incoming) = mpsc::channel(WAITING);
+    let (mut received, incoming) = mpsc::channel(WAITING);
     let (outgoing, mut to_say) = mpsc::channel::<String>(WAITING);
     let bad: OnceLock<CloseFrame> = OnceLock::new();
     let ended = {
-        let hear = async {
+        let receive = async {
             loop {
                 let came = match ears.next().await {
                     Came::Text(text) => Ok(Bytes::from(text)),
@@ -67,11 +67,11 @@ async fn attend(api: Api, mut mouth: Mouth, mut ears: Ears) {
                     }
                 };
                 let is_over = came.is_err();
-                if heard.send(came).await.is_err() || is_over {
+                if received.send(came).await.is_err() || is_over {
                     break;
                 }
             }
-            heard.close_channel();
+            received.close_channel();
         };
         let say = async {
             let mut waiting = StreamExt::map(&mut to_say, Waiting::from);
@@ -81,11 +81,11 @@ async fn attend(api: Api, mut mouth: Mouth, mut ears: Ears) {
         let workers = &api.options().workers;
         let attended = workers.attend(incoming, outgoing, api.runtime());
         let mut attended = std::pin::pin!(attended);
-        let (mut hear, mut say) = (std::pin::pin!(hear.fuse()), std::pin::pin!(say.fuse()));
+        let (mut receive, mut say) = (std::pin::pin!(receive.fuse()), std::pin::pin!(say.fuse()));
         let ended = loop {
             tokio::select! {
                 ended = attended.as_mut() => break ended,
-                () = hear.as_mut() => {}
+                () = receive.as_mut() => {}
                 () = say.as_mut() => {}
             }
         };

@@ -96,18 +96,18 @@ pub fn compile_expr(source: &str) -> Result<Expr, riverrun_expr::Error> {
 
 thread_local! {
     /// Whether this thread has its turn already: it does not wait for a second one.
-    static HAS_TURN: Cell<bool> = const { Cell::new(false) };
+    static HAS_SLOT: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Computes something.
 pub fn compute<T>(work: Work, computation: impl FnOnce() -> T) -> T {
-    if work == Work::Short || HAS_TURN.get() {
+    if work == Work::Short || HAS_SLOT.get() {
         return computation();
     }
     let flavor = Handle::try_current().map(|handle| handle.runtime_flavor());
     match flavor {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(|| {
-            let _turn = Turn::wait();
+            let _slot = Slot::wait();
             computation()
         }),
         // One thread has nobody to hand its tasks to.
@@ -115,23 +115,23 @@ pub fn compute<T>(work: Work, computation: impl FnOnce() -> T) -> T {
     }
 }
 
-struct Turn;
+struct Slot;
 
-impl Turn {
+impl Slot {
     fn wait() -> Self {
         let mut under_way = UNDER_WAY.lock();
         while *under_way >= MAX_AT_ONCE {
             ENDED.wait(&mut under_way);
         }
         *under_way += 1;
-        HAS_TURN.set(true);
+        HAS_SLOT.set(true);
         Self
     }
 }
 
-impl Drop for Turn {
+impl Drop for Slot {
     fn drop(&mut self) {
-        HAS_TURN.set(false);
+        HAS_SLOT.set(false);
         *UNDER_WAY.lock() -= 1;
         ENDED.notify_one();
     }

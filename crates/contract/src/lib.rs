@@ -21,4 +21,6 @@ pub use process::{
     ProcessConfig, RunMode, Source, WrittenBackoff, WrittenRetry, check_new_queue_name,
     check_queue_name, meant_within, operation_retry,
 };
-pub use provider::{Away, Cancellation, Holder, Host, Invocation, Places, Provider, Taken};
+pub use provider::{
+    Away, Cancellation, Holder, Host, Invocation, Places, Provider, ReservedPlaces,
+};

@@ -52,7 +52,7 @@ pub struct Away {
 /// while nobody can run it.
 pub trait Places: Send + Sync {
     /// Takes up to this many places. Each invocation of jobs uses one; the others are given back.
-    fn take(&self, want: usize) -> Taken;
+    fn take(&self, want: usize) -> ReservedPlaces;
 
     fn give_back(&self, count: usize);
 
@@ -61,7 +61,7 @@ pub trait Places: Send + Sync {
 }
 
 /// Places that were taken.
-pub struct Taken {
+pub struct ReservedPlaces {
     pub count: usize,
     /// Resolves when there may be more.
     pub more: BoxFuture<'static, ()>,

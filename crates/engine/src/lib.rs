@@ -39,9 +39,9 @@ pub use outcome::{BranchSpec, Failure, Fork, Outcome, SubFlow, Thrown};
 pub use plan::{PROCESS, Plan, PlanError, PlanStep};
 pub use registry::{Versions, compare_versions};
 pub use run::{
-    AwaitFor, Awaiting, Branch, BranchStatus, Branches, Cancellation, Found, Held, InBranch,
-    Lineage, Memo, MemoRetry, Operation, Parked, ParkedVisits, RunState, StepSummary, ToEmit, Undo,
-    Visit, VisitKey, Visits, Wait,
+    AwaitFor, Awaiting, Branch, BranchStatus, Branches, Cancellation, EntryState, HeldEvent,
+    InBranch, Lineage, Memo, MemoRetry, Operation, Parked, ParkedVisits, RunState, StepSummary,
+    ToEmit, Undo, Visit, VisitKey, Visits, Wait,
 };
 pub use schema::{Schema, SchemaError, SchemaIssue};
 pub use select::Select;

@@ -200,7 +200,7 @@ impl Plan {
     }
 
     /// Whether an event of this kind changes where a run goes.
-    pub fn hears(&self, kind: &str) -> bool {
+    pub fn subscribes_to(&self, kind: &str) -> bool {
         self.subscriptions.contains_key(kind) || self.undo_kinds.contains(kind)
     }
 

@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(WorkError::from(rpc), said);
         let bare = RpcError {
             code: code::CANCELLED,
-            message: "told to".to_owned(),
+            message: "asked to stop".to_owned(),
             data: None,
         };
         assert!(WorkError::from(bare).is_cancelled());

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_too_long_is_noticed_before_it_ends() {
+    fn a_line_that_is_too_long_is_rejected_before_it_ends() {
         let mut lines = Lines::new(3);
         lines.push(b"abcd");
         assert_eq!(all(&mut lines), [Err(LineTooLong(3))]);

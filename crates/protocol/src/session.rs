@@ -86,7 +86,7 @@ pub struct NotLoaded {
 
 impl NotLoaded {
     pub const MAX_MENTIONS: usize = 500;
-    pub const MAX_MENTION_LETTERS: usize = 200;
+    pub const MAX_MENTION_CHARS: usize = 200;
 
     /// Whether its path or its text names a flow.
     pub fn names_flow(&self, flow: &str) -> bool {

@@ -30,7 +30,7 @@ pub(crate) fn stopped(reason: CancelReason, timeout_ms: Option<u64>, grace_ms: u
         CancelReason::Timeout => WorkError::new(
             ErrorCode::RunnerHung,
             format!(
-                "did not end within {} ms, nor within {grace_ms} ms of being told to",
+                "did not end within {} ms, nor within {grace_ms} ms of being asked to stop",
                 timeout_ms.unwrap_or_default()
             ),
         ),

@@ -48,11 +48,11 @@ impl InProcess {
 impl Provider for InProcess {
     async fn invoke(&self, invocation: Invocation) -> Result<Reply, WorkError> {
         let timeout_ms = invocation.invoke.timeout_ms;
-        let told = Cancellation::default();
+        let own_cancel = Cancellation::default();
         let context = Context {
             invoke: invocation.invoke.clone(),
             host: invocation.host,
-            cancel: told.clone(),
+            cancel: own_cancel.clone(),
         };
         let input = input(&invocation.invoke);
         // Both the call and the future that it gives may panic.
@@ -65,7 +65,7 @@ impl Provider for InProcess {
             reason = invocation.cancel.cancelled() => reason,
             () = timer(timeout_ms) => CancelReason::Timeout,
         };
-        told.cancel(reason);
+        own_cancel.cancel(reason);
         let ended = tokio::time::timeout(self.cancel_grace, running).await;
         match (ended, reason) {
             // What was too slow has failed, whatever it still brings.

@@ -51,8 +51,8 @@ pub use riverrun_engine::{Failure, Issue, Outcome, Severity};
 pub use riverrun_expr::{Isolation as ExprIsolation, Limits as ExprLimits};
 pub use riverrun_handlers::{AllowRule, HttpOptions, Options as HandlerOptions};
 pub use riverrun_runtime::{
-    Action, At, Begin, Call, Clock, Effects, Handler, OnKind, Options, RegisteredFlow, Runtime,
-    SimulatedClock, StartRequest, Started, Subject, Tail, Tailed, Told, Unsettled, function,
+    Action, At, Begin, Call, Clock, Delivery, Effects, Handler, OnKind, Options, RegisteredFlow,
+    Runtime, SimulatedClock, StartRequest, Started, Subject, Tail, Tailed, Unsettled, function,
 };
 pub use riverrun_store::{Logged, Page, Retention, RunFilter, RunRecord, Store};
 pub use riverrun_triggers::{

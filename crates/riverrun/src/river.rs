@@ -128,10 +128,10 @@ impl Riverrun {
     ///
     /// Each event has a number, which is the cursor. A subscriber that was away, or crashed, goes on
     /// after the last number that it kept, and misses nothing. One that is too slow is told so
-    /// ([`Told::Late`]) and brought up from the store.
+    /// ([`Delivery::Late`]) and brought up from the store.
     ///
     /// ```
-    /// use riverrun::{Begin, Riverrun, StreamName, Told, json};
+    /// use riverrun::{Begin, Delivery, Riverrun, StreamName, json};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> riverrun::Result<()> {
@@ -140,15 +140,15 @@ impl Riverrun {
     /// river.emit(&StreamName::new("webhook", "shop"), json!({
     ///     "type": "order.paid", "data": {"orderId": 7},
     /// })).await?;
-    /// let Told::Event(heard) = paid.next().await? else { panic!("nothing was late") };
-    /// assert_eq!(heard.event.kind.as_str(), "order.paid");
-    /// assert_eq!(&*heard.stream.id, "shop");
+    /// let Delivery::Event(logged) = paid.next().await? else { panic!("nothing was late") };
+    /// assert_eq!(logged.event.kind.as_str(), "order.paid");
+    /// assert_eq!(&*logged.stream.id, "shop");
     ///
     /// // Later, perhaps in another process:
-    /// let mut paid = river.on_kind(["order"], Begin::After(heard.no)).await?;
+    /// let mut paid = river.on_kind(["order"], Begin::After(logged.no)).await?;
     /// river.emit(&StreamName::new("webhook", "shop"), json!({"type": "order.sent"})).await?;
-    /// let Told::Event(heard) = paid.next().await? else { panic!("nothing was late") };
-    /// assert_eq!(heard.event.kind.as_str(), "order.sent");
+    /// let Delivery::Event(logged) = paid.next().await? else { panic!("nothing was late") };
+    /// assert_eq!(logged.event.kind.as_str(), "order.sent");
     /// river.shutdown().await
     /// # }
     /// ```

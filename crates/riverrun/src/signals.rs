@@ -74,15 +74,15 @@ impl Signals {
     }
 
     async fn next(&mut self) -> &'static str {
-        async fn heard(signal: &mut Option<tokio::signal::unix::Signal>) {
+        async fn received(signal: &mut Option<tokio::signal::unix::Signal>) {
             match signal {
                 Some(signal) => drop(signal.recv().await),
                 None => std::future::pending().await,
             }
         }
         tokio::select! {
-            () = heard(&mut self.terminate) => "SIGTERM",
-            () = heard(&mut self.interrupt) => "SIGINT",
+            () = received(&mut self.terminate) => "SIGTERM",
+            () = received(&mut self.interrupt) => "SIGINT",
         }
     }
 }

@@ -36,9 +36,9 @@ pub async fn serve(client: &Client, worker: &Worker, wait: Duration) -> Result<(
         {
             Ok(socket) => {
                 let (mut is_known, was_away) = (false, away.is_some());
-                let over = converse(worker, socket, |told| {
+                let over = converse(worker, socket, |welcomed| {
                     is_known = true;
-                    welcome(client, worker, told, was_away);
+                    welcome(client, worker, welcomed, was_away);
                 });
                 match over.await {
                     Over::Drained => return Ok(()),
@@ -92,23 +92,23 @@ async fn left_idle(worker: &Worker) {
 }
 
 async fn converse(worker: &Worker, socket: Socket, on_welcome: impl FnOnce(&Welcome)) -> Over {
-    let (say, hear) = socket.split();
+    let (say, incoming) = socket.split();
     let say = sink::unfold(say, |mut say, text: String| async move {
         say.send(Message::text(text)).await?;
         Ok::<_, tokio_tungstenite::tungstenite::Error>(say)
     });
-    let (say, hear) = (std::pin::pin!(say), std::pin::pin!(texts(hear)));
-    worker.converse(hear, say, on_welcome).await
+    let (say, incoming) = (std::pin::pin!(say), std::pin::pin!(texts(incoming)));
+    worker.converse(incoming, say, on_welcome).await
 }
 
 /// What the server says, until it says nothing more.
 fn texts(
-    hear: impl Stream<Item = tokio_tungstenite::tungstenite::Result<Message>> + Unpin,
+    incoming: impl Stream<Item = tokio_tungstenite::tungstenite::Result<Message>> + Unpin,
 ) -> impl Stream<Item = String> {
-    stream::unfold(hear, |mut hear| async move {
+    stream::unfold(incoming, |mut incoming| async move {
         loop {
-            match timeout(SILENT, hear.next()).await {
-                Ok(Some(Ok(Message::Text(text)))) => return Some((text.to_string(), hear)),
+            match timeout(SILENT, incoming.next()).await {
+                Ok(Some(Ok(Message::Text(text)))) => return Some((text.to_string(), incoming)),
                 Ok(Some(Ok(Message::Close(frame)))) => {
                     if let Some(frame) = frame.filter(|frame| !frame.reason.is_empty()) {
                         tracing::info!("the server says: {}", output::visible(&frame.reason));
@@ -121,15 +121,15 @@ fn texts(
     })
 }
 
-fn welcome(client: &Client, worker: &Worker, told: &Welcome, was_away: bool) {
+fn welcome(client: &Client, worker: &Worker, welcomed: &Welcome, was_away: bool) {
     let (name, url) = (worker.name(), client.url());
     if was_away {
         return tracing::info!("{name} is connected to {url} again");
     }
-    for fault in &told.faults {
+    for fault in &welcomed.faults {
         tracing::warn!(code = %fault.code, "{}", output::visible(&fault.message));
     }
-    for MadeFlow { id, version } in &told.flows {
+    for MadeFlow { id, version } in &welcomed.flows {
         tracing::info!("its processes make {}@{version}", output::visible(id));
     }
     output::talk(&format!("riverrun worker {name} is connected to {url}"));

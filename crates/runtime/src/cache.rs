@@ -18,7 +18,7 @@ use crate::steps::Reader;
 /// A run as this server last saw it. Others may have moved it since: whoever decides on it says
 /// so, and the store refuses what was decided on too little.
 #[derive(Clone)]
-pub(crate) struct Known {
+pub(crate) struct CachedRun {
     pub state: Arc<RunState>,
     pub context: EventContext,
     pub version: Name,
@@ -29,7 +29,7 @@ pub(crate) struct Known {
 /// What will be known of a run if a commit is taken: where its first change lands at this length.
 pub(crate) struct News {
     pub run: RunId,
-    pub known: Known,
+    pub known: CachedRun,
     /// None where the commit brings the run forth.
     pub era: Option<Era>,
     /// No run ever had the id before: there is nothing to forget.
@@ -39,7 +39,7 @@ pub(crate) struct News {
 }
 
 pub(crate) struct RunCache {
-    runs: Cache<RunId, Known, Size>,
+    runs: Cache<RunId, CachedRun, Size>,
     /// What never changes about the runs that events are appended to from outside: it spares each
     /// append a read of the store.
     contexts: Cache<RunId, EventContext>,
@@ -68,7 +68,7 @@ impl RunCache {
         }
     }
 
-    pub fn get(&self, run: &RunId) -> Option<Known> {
+    pub fn get(&self, run: &RunId) -> Option<CachedRun> {
         self.runs.get(run)
     }
 
@@ -89,16 +89,16 @@ impl RunCache {
         }
     }
 
-    pub fn put(&self, run: &RunId, known: Known) {
+    pub fn put(&self, run: &RunId, known: CachedRun) {
         self.put_since(self.era(run), run, known);
     }
 
     /// Keeps what was learnt of a run in an era, unless the id has been forgotten since. Of two
     /// states of a run the longer one: commits may be answered out of order.
-    pub fn put_since(&self, era: Era, run: &RunId, new: Known) {
+    pub fn put_since(&self, era: Era, run: &RunId, new: CachedRun) {
         let now = self.place(run).lock();
-        let age = |known: &Known| (known.state.created_ms, known.state.len);
-        let newer = |known: Known| age(&known) <= age(&new);
+        let age = |known: &CachedRun| (known.state.created_ms, known.state.len);
+        let newer = |known: CachedRun| age(&known) <= age(&new);
         if *now == era && self.runs.get(run).is_none_or(newer) {
             self.runs.insert(run.clone(), new);
         }
@@ -151,8 +151,8 @@ fn cache<V: Clone, W: Weighter<RunId, V> + Clone>(
 #[derive(Clone)]
 struct Size;
 
-impl Weighter<RunId, Known> for Size {
-    fn weight(&self, _: &RunId, known: &Known) -> u64 {
+impl Weighter<RunId, CachedRun> for Size {
+    fn weight(&self, _: &RunId, known: &CachedRun) -> u64 {
         (known.state.state.bytes() / UNIT_BYTES + 1) as u64
     }
 }
@@ -161,8 +161,8 @@ impl Weighter<RunId, Known> for Size {
 mod tests {
     use super::*;
 
-    fn state(created_ms: i64, len: u64) -> Known {
-        Known {
+    fn state(created_ms: i64, len: u64) -> CachedRun {
+        CachedRun {
             state: Arc::new(RunState {
                 created_ms,
                 len,

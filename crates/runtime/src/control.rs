@@ -6,14 +6,14 @@
 use std::sync::Arc;
 
 use riverrun_engine::{Decision, Input, Parked, RunState, VisitKey, decide};
-use riverrun_store::{Advance, Change, Commit, Error as StoreError, Expect, JobChange};
+use riverrun_store::{Advance, Change, Commit, Error as StoreError, Expect, RunTaskChange};
 use riverrun_types::{RunId, StreamName};
 
 use crate::{
     Error, Loaded, Result, Runtime,
-    cache::Known,
+    cache::CachedRun,
     drive::{damage, projection},
-    steps::Told,
+    steps::SignalSource,
 };
 
 /// How often a decision is taken again because the run moved.
@@ -106,20 +106,22 @@ impl Runtime {
             let tenant = loaded.record.tenant.as_ref();
             let mut orders = self.orders(run, &flow.plan, tenant, &decision, None, now);
             let (stream, context) = (StreamName::flow(run), loaded.context());
-            let told = Told {
+            let source = SignalSource {
                 stream: &stream,
                 context: &context,
                 correlation: state.correlation.as_ref(),
                 chain: state.chain,
             };
-            orders.extend(self.engine_signals(&told, &decision.events));
-            orders.extend(told.signals(&decision.events, 0, now, |kind| flow.plan.hears(kind)));
-            let told = self.unwanted_jobs(run, &decision);
+            orders.extend(self.engine_signals(&source, &decision.events));
+            orders.extend(source.signals(&decision.events, 0, now, |kind| {
+                flow.plan.subscribes_to(kind)
+            }));
+            let unwanted = self.unwanted_jobs(run, &decision);
             let mut commit = control_commit(&loaded, &state, decision);
             commit.changes.extend(orders);
             match self.commit(commit).await {
                 Ok(receipt) => {
-                    for job in told {
+                    for job in unwanted {
                         self.keeper().cancel(&job, None);
                     }
                     let state = Arc::new(state);
@@ -129,7 +131,7 @@ impl Runtime {
                         .first()
                         .is_some_and(|placed| placed.len == state.len)
                     {
-                        let known = Known {
+                        let known = CachedRun {
                             state: state.clone(),
                             ..loaded.known()
                         };
@@ -153,9 +155,9 @@ fn control_commit(loaded: &Loaded, state: &RunState, decision: Decision) -> Comm
         expect: Expect::Turn(loaded.record.turn),
         projection: projection(state),
         events: Arc::from(decision.events),
-        job: match ended {
-            true => JobChange::Finish,
-            false => JobChange::Park {
+        task: match ended {
+            true => RunTaskChange::Finish,
+            false => RunTaskChange::Park {
                 at_ms: state.wake_ms(),
             },
         },

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use riverrun_engine::{Input, RunState, decide};
-use riverrun_store::{EventQuery, NewJob, NewRun, Origin, Place};
+use riverrun_store::{EventQuery, NewRun, NewRunTask, Origin, Place};
 use riverrun_types::{Draft, EventId, Json, RunId, StreamName};
 
 use crate::{Error, Result, Runtime, StartRequest, Started, drive::projection};
@@ -84,7 +84,7 @@ impl Runtime {
             turn: 1,
             events: Arc::from(drafts),
             // A copy cut late may have nothing left to do.
-            job: (!state.status.is_ended()).then_some(NewJob::Ready { at_ms: now }),
+            task: (!state.status.is_ended()).then_some(NewRunTask::Ready { at_ms: now }),
             snapshot: None,
         };
         self.create(new, state, orders).await

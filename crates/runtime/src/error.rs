@@ -95,7 +95,10 @@ fn is_too_complex(issue: &Issue) -> bool {
 }
 
 fn first(issues: &[SchemaIssue]) -> String {
-    issues.first().map(SchemaIssue::told).unwrap_or_default()
+    issues
+        .first()
+        .map(SchemaIssue::described)
+        .unwrap_or_default()
 }
 
 impl Error {

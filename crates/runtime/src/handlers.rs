@@ -13,12 +13,12 @@ use crate::steps::ProcessStep;
 /// Handlers by their type. A later one replaces an earlier one of the same type.
 #[derive(Default)]
 pub struct Handlers {
-    known: BTreeMap<String, Known>,
+    known: BTreeMap<String, HandlerEntry>,
     /// For how long emitted events are kept, where a server is known.
     kept_ms: Option<Millis>,
 }
 
-struct Known {
+struct HandlerEntry {
     handler: Arc<dyn Handler>,
     schema: Result<Schema, SchemaError>,
 }
@@ -28,7 +28,7 @@ impl Handlers {
     pub fn new(handlers: impl IntoIterator<Item = Arc<dyn Handler>>) -> Self {
         let with_schema = |handler: Arc<dyn Handler>| {
             let schema = Schema::compile(&handler.schema());
-            (handler.kind().to_owned(), Known { handler, schema })
+            (handler.kind().to_owned(), HandlerEntry { handler, schema })
         };
         let process: Arc<dyn Handler> = Arc::new(ProcessStep);
         let handlers = handlers.into_iter().chain([process]);
@@ -67,7 +67,7 @@ impl Catalog for Handlers {
     }
 
     fn config_issues(&self, handler: &str, config: &Value) -> Vec<SchemaIssue> {
-        let Some(Known { handler, schema }) = self.known.get(handler) else {
+        let Some(HandlerEntry { handler, schema }) = self.known.get(handler) else {
             return Vec::new();
         };
         let issues = match schema {

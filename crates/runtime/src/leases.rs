@@ -9,7 +9,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use riverrun_store::{Beat, Lease};
+use riverrun_store::{Beat, RunLease};
 use riverrun_types::RunId;
 use tokio::sync::Notify;
 
@@ -17,26 +17,26 @@ use crate::{Runtime, runtime::rest};
 
 #[derive(Default)]
 pub(crate) struct Leases {
-    held: Mutex<HashMap<RunId, Held>>,
+    held: Mutex<HashMap<RunId, LeaseEntry>>,
     /// Told when there is a lease to be kept.
     some: Notify,
 }
 
 #[derive(Clone)]
-struct Held {
-    lease: Lease,
+struct LeaseEntry {
+    lease: RunLease,
     is_lost: Arc<AtomicBool>,
 }
 
 /// A lease that heartbeats keep alive, until this is dropped.
 pub(crate) struct Keep {
     runtime: Runtime,
-    held: Held,
+    held: LeaseEntry,
 }
 
 impl Runtime {
-    pub(crate) fn keep(&self, lease: Lease) -> Keep {
-        let held = Held {
+    pub(crate) fn keep(&self, lease: RunLease) -> Keep {
+        let held = LeaseEntry {
             lease,
             is_lost: Arc::default(),
         };
@@ -55,7 +55,7 @@ impl Runtime {
 }
 
 impl Keep {
-    pub fn lease(&self) -> &Lease {
+    pub fn lease(&self) -> &RunLease {
         &self.held.lease
     }
 
@@ -96,11 +96,11 @@ pub(crate) async fn heartbeat(runtime: Runtime) {
         if !rest(&runtime, beat).await {
             return;
         }
-        let held: Vec<Held> = runtime.leases().held.lock().values().cloned().collect();
+        let held: Vec<LeaseEntry> = runtime.leases().held.lock().values().cloned().collect();
         if held.is_empty() {
             continue;
         }
-        let leases: Vec<Lease> = held.iter().map(|held| held.lease.clone()).collect();
+        let leases: Vec<RunLease> = held.iter().map(|held| held.lease.clone()).collect();
         match runtime
             .store()
             .heartbeat(&leases, runtime.now_ms().saturating_add(lease_ms))

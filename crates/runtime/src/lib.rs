@@ -5,7 +5,6 @@
 //! commit; it keeps nothing that the store does not know, except caches.
 
 mod cache;
-mod run_tasks;
 mod clock;
 mod compose;
 mod control;
@@ -23,8 +22,10 @@ mod listen;
 mod load;
 mod once;
 mod options;
+mod queues;
 mod reads;
 mod request;
+mod run_tasks;
 mod runtime;
 mod shown;
 mod start;
@@ -34,7 +35,6 @@ mod subscribe;
 mod sweep;
 mod tail;
 mod why;
-mod queues;
 
 pub use riverrun_contract::*;
 
@@ -52,18 +52,18 @@ pub use listen::Listener;
 pub use load::Loaded;
 pub use once::AppendedOnce;
 pub use options::Options;
+pub use queues::{
+    BrokenProcess, CallRequest, Debounce, Dedupe, Drained, IdempotencyOptions, JobOptions,
+    JobRequest, KeptOptions, Percentiles, QueueStats, QueueView, Redrive, Redriven, Throttle,
+};
 pub use reads::{At, RunView};
 pub use request::TRIGGER_KEYS;
 pub use runtime::Runtime;
 pub use shown::Shown;
 pub use start::{StartRequest, Started};
-pub use steps::{Door, OpenDoor, Visitor, door_signature};
-pub use subscribe::{Begin, OnKind, Subject, Told};
+pub use steps::{Callback, CallbackAnswer, StoredCallback, callback_signature};
+pub use subscribe::{Begin, Delivery, OnKind, Subject};
 pub use tail::{Tail, Tailed};
 pub use why::{ActiveBranch, AtJob, AtWorker, Cause, InVisit, JobStateName, Reason, Why};
-pub use queues::{
-    BrokenProcess, CallRequest, Debounce, Dedupe, Drained, IdempotencyOptions, JobOptions,
-    JobRequest, KeptOptions, Percentiles, QueueStats, QueueView, Redrive, Redriven, Throttle,
-};
 
 pub type Result<T> = std::result::Result<T, Error>;

@@ -18,7 +18,7 @@ use crate::{Error, Runtime};
 pub trait Listener: Send + Sync {
     /// Takes note of a signal. It may be told again after a crash or a failure, so whatever is
     /// done about it must be done once. A failure lets the signal be told again later.
-    async fn hear(&self, signal: &SignalRecord) -> Result<(), Error>;
+    async fn on_signal(&self, signal: &SignalRecord) -> Result<(), Error>;
 
     /// Whether it does anything about events of a kind.
     fn wants(&self, kind: &str) -> bool;
@@ -58,7 +58,7 @@ impl Runtime {
 
     /// What is said of a definition, without warnings of events that nobody in the flow takes but
     /// somebody who listens does.
-    pub(crate) fn without_heard(&self, definition: &Value, mut issues: Vec<Issue>) -> Vec<Issue> {
+    pub(crate) fn without_taken(&self, definition: &Value, mut issues: Vec<Issue>) -> Vec<Issue> {
         let listeners = self.listeners();
         issues.retain(|issue| {
             let kind = (issue.rule == "emit-unheard").then(|| emitted(definition, &issue.path));

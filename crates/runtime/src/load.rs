@@ -6,7 +6,7 @@ use riverrun_engine::RunState;
 use riverrun_store::{EventQuery, RunRecord};
 use riverrun_types::{Json, RunId, StreamName, event::EventContext};
 
-use crate::{Error, Result, Runtime, cache::Known, drive::SNAPSHOT_EVERY};
+use crate::{Error, Result, Runtime, cache::CachedRun, drive::SNAPSHOT_EVERY};
 
 /// Events read at a time.
 const PAGE: usize = 1_000;
@@ -30,8 +30,8 @@ impl Loaded {
         }
     }
 
-    pub(crate) fn known(&self) -> Known {
-        Known {
+    pub(crate) fn known(&self) -> CachedRun {
+        CachedRun {
             state: self.state.clone(),
             context: self.context(),
             version: self.record.version.clone(),

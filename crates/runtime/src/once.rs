@@ -7,28 +7,28 @@ use tokio::sync::{Mutex, MutexGuard};
 
 use crate::{Error, Result, Runtime, streams};
 
-const TURNS: usize = 64;
+const LOCKS: usize = 64;
 
 /// Whoever sends events under a key waits for those who send events under the same. The store
 /// decides who was first; this spares it refusals of commits that hold others' events too.
-pub(crate) struct Turns {
-    turns: [Mutex<()>; TURNS],
+pub(crate) struct KeyLocks {
+    key_locks: [Mutex<()>; LOCKS],
     hasher: RandomState,
 }
 
-impl Default for Turns {
+impl Default for KeyLocks {
     fn default() -> Self {
         Self {
-            turns: std::array::from_fn(|_| Mutex::default()),
+            key_locks: std::array::from_fn(|_| Mutex::default()),
             hasher: RandomState::new(),
         }
     }
 }
 
-impl Turns {
+impl KeyLocks {
     async fn take(&self, key: &str) -> MutexGuard<'_, ()> {
         let hash = usize::try_from(self.hasher.hash_one(key)).unwrap_or(usize::MAX);
-        self.turns[hash % TURNS].lock().await
+        self.key_locks[hash % LOCKS].lock().await
     }
 }
 
@@ -57,7 +57,7 @@ impl Runtime {
             streams::read(event, self.now_ms())?;
         }
         let key = Name::from(format!("{}/{}/{key}", stream.kind, stream.id));
-        let _turn = self.turns().take(&key).await;
+        let _lock = self.key_locks().take(&key).await;
         let repeated = |ids| AppendedOnce {
             ids,
             is_repeated: true,

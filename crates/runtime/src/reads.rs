@@ -6,7 +6,7 @@ use riverrun_engine::{Failure, RunState, TriggerState, TriggerStatus};
 use riverrun_store::{EventQuery, Page, Place, Projection, RunFilter, RunRecord};
 use riverrun_types::{EventId, Json, Millis, RunId, StreamName, time::Iso};
 
-use crate::{Loaded, Result, Runtime, cache::Known, drive::projection};
+use crate::{Loaded, Result, Runtime, cache::CachedRun, drive::projection};
 
 /// How long somebody who waits for a run trusts what this server has seen of it.
 const BRIEF: Duration = Duration::from_millis(100);
@@ -114,7 +114,7 @@ impl Runtime {
     /// A run that was just heard to have ended, if this server has seen it: nothing about it changes
     /// any more. Nobody decides on it either, so the turn of its record is the one that was known.
     fn known_end(&self, run: &RunId) -> Option<RunView> {
-        let Known { state, record, .. } = self.cache().get(run)?;
+        let CachedRun { state, record, .. } = self.cache().get(run)?;
         let record = record.filter(|_| state.status.is_ended())?;
         let Projection {
             status,

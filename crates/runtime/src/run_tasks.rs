@@ -3,13 +3,13 @@
 //! Nothing is polled. The loop sleeps to the next due time that the store knows, and commits that
 //! make a job due earlier wake it.
 
-use riverrun_store::Claim;
+use riverrun_store::ClaimRunTasks;
 use riverrun_types::{RunId, time::NEVER};
 use tokio::sync::AcquireError;
 
 use crate::{
     Runtime,
-    crashes::{Turn, Unit},
+    crashes::{StartPermit, Unit},
     drive::take_up,
     leases::lease_ms,
     runtime::pause,
@@ -36,12 +36,12 @@ pub(crate) async fn claim(runtime: Runtime) {
         }
         let drivers = runtime.drivers().available_permits();
         let limit = drivers.min(runtime.taking().available_permits()).max(1);
-        let turn = runtime.alone().turn(&runtime).await;
+        let start_permit = runtime.alone().start_permit(&runtime).await;
         if runtime.is_stopping() {
             return;
         }
-        let limit = turn.most(limit, 1);
-        match take(&runtime, limit, turn).await {
+        let limit = start_permit.most(limit, 1);
+        match take(&runtime, limit, start_permit).await {
             Ok(taken) if taken == limit => continue,
             Ok(_) => {}
             Err(error) => {
@@ -68,22 +68,25 @@ pub(crate) async fn claim(runtime: Runtime) {
     }
 }
 
-async fn take(runtime: &Runtime, limit: usize, turn: Turn) -> crate::Result<usize> {
+async fn take(runtime: &Runtime, limit: usize, start_permit: StartPermit) -> crate::Result<usize> {
     let now = runtime.now_ms();
-    let claim = Claim {
+    let claim = ClaimRunTasks {
         owner: runtime.options().owner.clone(),
         limit,
         now_ms: now,
         until_ms: now.saturating_add(lease_ms(runtime)),
     };
-    let claimed = runtime.store().claim(claim).await?;
+    let claimed = runtime.store().claim_run_tasks(claim).await?;
     let taken = claimed.len();
-    let runs: Vec<RunId> = claimed.iter().map(|job| job.lease.run.clone()).collect();
+    let runs: Vec<RunId> = claimed
+        .iter()
+        .map(|run_task| run_task.lease.run.clone())
+        .collect();
     let units = runs.iter().cloned().map(Unit::Run).collect();
     let alone = runtime.alone();
-    alone.record(runtime, &turn, units).await;
+    alone.record(runtime, &start_permit, units).await;
     let mut running = Vec::new();
-    for job in claimed {
+    for run_task in claimed {
         let (drivers, taking) = (runtime.drivers().clone(), runtime.taking().clone());
         let (Ok(driver), Ok(taking)) =
             (drivers.acquire_owned().await, taking.acquire_owned().await)
@@ -92,12 +95,12 @@ async fn take(runtime: &Runtime, limit: usize, turn: Turn) -> crate::Result<usiz
         };
         let task = runtime.clone();
         running.push(runtime.spawn(async move {
-            take_up(task, job, taking).await;
+            take_up(task, run_task, taking).await;
             drop(driver);
         }));
     }
     if taken > 0 {
-        alone.watch(runtime, turn, &runs, running).await;
+        alone.watch(runtime, start_permit, &runs, running).await;
     }
     Ok(taken)
 }

@@ -15,15 +15,15 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     Clock, Compiled, Error, FlowEntry, Handlers, Options, RegisteredFlow, Result,
     cache::{News, RunCache},
-    run_tasks,
     crashes::{self, Alone, Beginning},
     flows::Flows,
     leases::{self, Leases},
     listen::Listeners,
-    once::Turns,
-    steps::{self, Filters, Inboxes, LoadedCode},
-    sweep,
+    once::KeyLocks,
     queues::{self, Broken, Calls, JobStats, Keeper, Processes, Redrives, Reserved, Rooms, Stock},
+    run_tasks,
+    steps::{self, Filters, LoadedCode, Mailboxes},
+    sweep,
 };
 
 /// A handle to a running riverrun; clones share it.
@@ -52,10 +52,10 @@ struct Inner {
     calls: Calls,
     broken: Broken,
     job_stats: JobStats,
-    inboxes: Inboxes,
+    mailboxes: Mailboxes,
     filters: Filters,
     loaded_code: LoadedCode,
-    turns: Turns,
+    key_locks: KeyLocks,
     alone: Alone,
     listeners: Listeners,
     shutdown: CancellationToken,
@@ -102,10 +102,10 @@ impl Runtime {
                 calls: Calls::default(),
                 broken: Broken::default(),
                 job_stats: JobStats::default(),
-                inboxes: Inboxes::default(),
+                mailboxes: Mailboxes::default(),
                 filters: Filters::default(),
                 loaded_code: LoadedCode::default(),
-                turns: Turns::default(),
+                key_locks: KeyLocks::default(),
                 alone: Alone::new(careful_with, beginning.starts.crashes),
                 listeners: Listeners::default(),
                 shutdown: CancellationToken::new(),
@@ -176,7 +176,7 @@ impl Runtime {
     /// Everything that is wrong with a definition, as far as is listed.
     pub fn validate(&self, definition: &Value) -> Vec<Issue> {
         let issues = compute(Work::Long, || self.definition_issues(definition));
-        self.without_heard(definition, issues)
+        self.without_taken(definition, issues)
     }
 
     /// Registers a definition for ever under its id and version.
@@ -189,7 +189,7 @@ impl Runtime {
         let mut registered = flows
             .register(&self.inner.writer, &definition, issues, self.now_ms())
             .await?;
-        registered.issues = self.without_heard(&definition, registered.issues);
+        registered.issues = self.without_taken(&definition, registered.issues);
         Ok(registered)
     }
 
@@ -259,8 +259,8 @@ impl Runtime {
         &self.inner.redrives
     }
 
-    pub(crate) fn turns(&self) -> &Turns {
-        &self.inner.turns
+    pub(crate) fn key_locks(&self) -> &KeyLocks {
+        &self.inner.key_locks
     }
 
     pub(crate) fn alone(&self) -> &Alone {
@@ -271,8 +271,8 @@ impl Runtime {
         &self.inner.loaded_code
     }
 
-    pub(crate) fn inboxes(&self) -> &Inboxes {
-        &self.inner.inboxes
+    pub(crate) fn mailboxes(&self) -> &Mailboxes {
+        &self.inner.mailboxes
     }
 
     pub(crate) fn await_filters(&self) -> &Filters {
@@ -340,7 +340,7 @@ impl Runtime {
                 // Before jobs begin: whoever ends one of them at once need not wait for somebody
                 // who has nothing left to do here.
                 if let Some((run, reader)) = read {
-                    runtime.inboxes().leave(&run, reader);
+                    runtime.mailboxes().leave(&run, reader);
                 }
             }
             if let Some(reserved) = reserved {

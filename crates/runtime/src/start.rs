@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use riverrun_contract::{schema_issues, state_issues};
 use riverrun_engine::{Plan, RunState, Start};
-use riverrun_store::{Change, Error as StoreError, Lease, NewJob, NewRun, Origin, RunRecord};
+use riverrun_store::{
+    Change, Error as StoreError, NewRun, NewRunTask, Origin, RunLease, RunRecord,
+};
 use riverrun_types::{Draft, Json, Name, RunId, RunStatus, State, event::EventContext};
 use serde_json::{Map, Value, json};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::{
     Error, Loaded, Result, RunView, Runtime,
-    cache::{Known, News},
+    cache::{CachedRun, News},
     drive::{Driver, Effectful, projection},
     leases::lease_ms,
     streams::{check_writes, read},
@@ -93,8 +95,8 @@ impl Started {
         }
     }
 
-    pub(crate) fn known(&self) -> Known {
-        Known {
+    pub(crate) fn known(&self) -> CachedRun {
+        CachedRun {
             state: self.state.clone(),
             context: EventContext {
                 run_id: self.run.as_str().into(),
@@ -190,18 +192,18 @@ impl Runtime {
         let busy = !driver.ready.is_empty() || has_more;
         let token = rand::random::<u64>() >> 1;
         let holder = (busy && permit.is_some()).then(|| self.bus().hold(&run));
-        new.job = if driver.state.status.is_ended() {
+        new.task = if driver.state.status.is_ended() {
             None
         } else if holder.is_some() {
             let until_ms = now.saturating_add(lease_ms(self));
-            Some(NewJob::Leased {
+            Some(NewRunTask::Leased {
                 token,
                 owner: self.options().owner.clone(),
                 until_ms,
             })
         } else {
             let at_ms = driver.state.wake_ms();
-            Some(NewJob::Ready {
+            Some(NewRunTask::Ready {
                 at_ms: if has_more { at_ms.min(now) } else { at_ms },
             })
         };
@@ -228,7 +230,7 @@ impl Runtime {
                 return;
             }
             driver.born();
-            let keep = runtime.keep(Lease { run, token });
+            let keep = runtime.keep(RunLease { run, token });
             let _ = born.send(Ok(driver.state.clone()));
             driver.go_on(keep, holder).await;
             drop(permit);
@@ -299,7 +301,7 @@ fn new_run(run: &RunId, plan: &Plan, request: &StartRequest, now: i64) -> NewRun
         projection: projection(&RunState::new()),
         turn: 1,
         events: Arc::from([]),
-        job: None,
+        task: None,
         snapshot: None,
     }
 }

@@ -13,7 +13,7 @@ use riverrun_types::{
 
 use crate::{
     Error, Result, Runtime,
-    steps::{Letter, Told},
+    steps::{Message, SignalSource},
 };
 
 /// How often a state write is judged again because the stream moved.
@@ -47,10 +47,10 @@ impl Runtime {
             self.check_tenant(&run, &mut drafts).await?;
         }
         match stream.run() {
-            Some(run) if self.is_heard(&run, &drafts).await? => {
-                let mut letter = Letter::events(drafts);
-                letter.key = key;
-                self.deliver(&run, letter).await
+            Some(run) if self.has_subscriber(&run, &drafts).await? => {
+                let mut message = Message::events(drafts);
+                message.key = key;
+                self.deliver(&run, message).await
             }
             Some(run) => {
                 let guard = Guard {
@@ -121,7 +121,7 @@ impl Runtime {
     }
 
     /// Whether steps of a run react to events from outside.
-    async fn is_heard(&self, run: &RunId, drafts: &[Draft]) -> Result<bool> {
+    async fn has_subscriber(&self, run: &RunId, drafts: &[Draft]) -> Result<bool> {
         let is_emitted = |draft: &Draft| Fact::emitted(draft).is_some();
         if !drafts.iter().any(is_emitted) {
             return Ok(false);
@@ -129,9 +129,10 @@ impl Runtime {
         let record = self.store().run(run).await?;
         let record = record.ok_or_else(|| StoreError::RunNotFound(run.clone()))?;
         let flow = self.compiled(&record.flow, Some(&record.version)).await?;
-        let is_heard =
-            |draft: &Draft| Fact::emitted(draft).is_some_and(|(kind, _)| flow.plan.hears(&kind));
-        if !drafts.iter().any(is_heard) {
+        let has_subscriber = |draft: &Draft| {
+            Fact::emitted(draft).is_some_and(|(kind, _)| flow.plan.subscribes_to(&kind))
+        };
+        if !drafts.iter().any(has_subscriber) {
             return Ok(false);
         }
         match drafts.iter().all(is_emitted) {
@@ -204,13 +205,13 @@ impl Runtime {
         guard: &Guard,
     ) -> riverrun_store::Result<Vec<EventId>> {
         let now_ms = self.now_ms();
-        let told = Told {
+        let source = SignalSource {
             stream,
             context: &context,
             correlation: None,
             chain: guard.chain,
         };
-        let told = told.signals(&events, 0, now_ms, |_| false);
+        let signals = source.signals(&events, 0, now_ms, |_| false);
         let append = Append {
             stream: stream.clone(),
             context,
@@ -219,7 +220,7 @@ impl Runtime {
         };
         let mut commit = Commit::of(Change::Append(append));
         commit.changes.splice(..0, guard.fence.iter().cloned());
-        commit.changes.extend(told);
+        commit.changes.extend(signals);
         if let Some(key) = &guard.key {
             let places = (0..events.len()).collect();
             commit = commit.and(once(key, places, now_ms));

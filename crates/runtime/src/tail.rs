@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use riverrun_store::{Batch, EventQuery, Heard, Listener, Place, Subscription};
+use riverrun_store::{Batch, EventQuery, Listener, Place, StreamUpdate, Subscription};
 use riverrun_types::{Event, EventId, Json, Name, StreamName, time::NEVER};
 
 use crate::{Result, Runtime};
@@ -97,9 +97,9 @@ impl Tail {
                 }
             }
             match self.live.next().await {
-                Heard::Gone => return Ok(Tailed::Gone),
-                Heard::Missed => self.behind = true,
-                Heard::Batch(batch) => {
+                StreamUpdate::Gone => return Ok(Tailed::Gone),
+                StreamUpdate::Missed => self.behind = true,
+                StreamUpdate::Batch(batch) => {
                     let (Some(first), Some(last)) = (batch.events.first(), batch.events.last())
                     else {
                         // A job's row has moved: its stream has more, or is gone.

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use riverrun_store::{
-    Advance, Append, Change, Claim, Claimed, Commit, Error, EventQuery, Expect, FlowRecord,
-    GroupId, JobChange, Lease, NewJob, NewQueued, NewRun, Projection, Receipt, Result, RunFilter,
-    RunRecord, Store,
+    Advance, Append, Change, ClaimRunTasks, ClaimedRunTask, Commit, Error, EventQuery, Expect,
+    FlowRecord, GroupId, NewJob, NewRun, NewRunTask, Projection, Receipt, Result, RunFilter,
+    RunLease, RunRecord, RunTaskChange, Store,
 };
 use riverrun_types::{
     Draft, ErrorCode, Event, EventType, Json, Millis, Name, RunId, RunStatus, StreamName,
@@ -70,7 +70,7 @@ pub fn run(text: &str) -> NewRun {
         projection: projection(RunStatus::Running),
         turn: 1,
         events: [draft(T0, EventType::FlowStarted)].into(),
-        job: Some(NewJob::Ready { at_ms: T0 }),
+        task: Some(NewRunTask::Ready { at_ms: T0 }),
         snapshot: None,
     }
 }
@@ -84,14 +84,14 @@ pub fn finished(text: &str) -> NewRun {
             draft(T0 + 1, EventType::FlowCompleted),
         ]
         .into(),
-        job: None,
+        task: None,
         ..run(text)
     }
 }
 
 /// A job of the queue `mail`.
-pub fn queued(text: &str) -> NewQueued {
-    NewQueued {
+pub fn queued(text: &str) -> NewJob {
+    NewJob {
         id: id(text),
         is_named: false,
         queue: "mail".into(),
@@ -123,7 +123,7 @@ pub fn advance(run: &str) -> Advance {
         expect: Expect::Any,
         projection: projection(RunStatus::Running),
         events: [].into(),
-        job: JobChange::Keep,
+        task: RunTaskChange::Keep,
         snapshot: None,
     }
 }
@@ -133,14 +133,14 @@ pub fn finish(run: &str) -> Advance {
     Advance {
         projection: ended(RunStatus::Completed, T0 + 1),
         events: [draft(T0 + 1, EventType::FlowCompleted)].into(),
-        job: JobChange::Finish,
+        task: RunTaskChange::Finish,
         ..advance(run)
     }
 }
 
 pub fn park(run: &str, at_ms: Millis) -> Advance {
     Advance {
-        job: JobChange::Park { at_ms },
+        task: RunTaskChange::Park { at_ms },
         projection: projection(RunStatus::Waiting),
         ..advance(run)
     }
@@ -195,7 +195,7 @@ pub async fn decide(store: &S, advance: Advance) -> Result<Receipt> {
     change(store, Change::Advance(Box::new(advance))).await
 }
 
-pub async fn decide_under(store: &S, advance: Advance, lease: &Lease) -> Result<Receipt> {
+pub async fn decide_under(store: &S, advance: Advance, lease: &RunLease) -> Result<Receipt> {
     let change = Change::Advance(Box::new(advance));
     commit(store, Commit::of(change).under(Some(lease.clone()))).await
 }
@@ -205,18 +205,18 @@ pub async fn record(store: &S, run: &str) -> RunRecord {
     found.unwrap_or_else(|| panic!("run {run} is gone"))
 }
 
-pub async fn claim(store: &S, now_ms: Millis, limit: usize) -> Vec<Claimed> {
-    let claim = Claim {
+pub async fn claim(store: &S, now_ms: Millis, limit: usize) -> Vec<ClaimedRunTask> {
+    let claim = ClaimRunTasks {
         owner: "me".into(),
         limit,
         now_ms,
         until_ms: now_ms + 1_000,
     };
-    must(store.claim(claim).await)
+    must(store.claim_run_tasks(claim).await)
 }
 
 /// Claims exactly one job.
-pub async fn claim_one(store: &S, now_ms: Millis) -> Lease {
+pub async fn claim_one(store: &S, now_ms: Millis) -> RunLease {
     let mut claimed = claim(store, now_ms, 10).await;
     assert_eq!(claimed.len(), 1, "one job is due");
     claimed.remove(0).lease

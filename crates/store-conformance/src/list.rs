@@ -35,8 +35,8 @@ macro_rules! with_checks {
                     a_run_may_be_deleted_and_made_again_in_one_commit,
                 }
                 tasks {
-                    a_ready_job_is_claimed_once,
-                    a_job_is_not_claimed_before_its_time,
+                    a_ready_task_is_claimed_once,
+                    a_task_is_not_claimed_before_its_time,
                     the_earliest_due_comes_first,
                     a_claim_takes_no_more_than_its_limit,
                     a_lease_that_ran_out_is_claimed_again,
@@ -45,16 +45,16 @@ macro_rules! with_checks {
                     a_commit_under_a_held_lease_passes,
                     tokens_are_never_given_twice,
                     parking_gives_the_lease_back,
-                    a_job_woken_while_leased_is_due_when_parked,
-                    a_wake_is_told_once_and_not_forgotten,
+                    a_task_woken_while_leased_is_due_when_parked,
+                    a_wake_is_reported_once_and_not_forgotten,
                     a_new_claim_starts_unwoken,
                     parking_by_somebody_else_wakes_the_holder,
-                    parking_a_free_job_moves_it,
-                    waking_makes_a_parked_job_due,
+                    parking_a_free_task_moves_it,
+                    waking_makes_a_parked_task_due,
                     parking_by_somebody_else_takes_back_no_wake,
-                    waking_what_has_no_job_changes_nothing,
-                    a_finished_job_is_gone_and_so_is_its_lease,
-                    keeping_a_job_leaves_its_lease,
+                    waking_a_run_without_task_changes_nothing,
+                    a_finished_task_is_gone_and_so_is_its_lease,
+                    keeping_a_task_leaves_its_lease,
                     next_due_is_the_earliest_of_both,
                     reclaim_hands_back_every_lease_or_none,
                     a_park_under_a_lost_lease_is_refused,
@@ -129,10 +129,10 @@ macro_rules! with_checks {
                     large_changes_have_their_numbers,
                     a_page_of_the_log_is_no_larger_than_asked,
                     numbers_are_not_given_again,
-                    what_is_heard_has_the_numbers_of_the_log,
+                    live_events_have_the_numbers_of_the_log,
                 }
                 story {
-                    a_story_is_told_across_streams_in_order,
+                    a_story_is_read_across_streams_in_order,
                     events_of_one_time_have_one_order,
                     a_story_goes_with_what_it_is_made_of,
                 }
@@ -215,7 +215,7 @@ macro_rules! with_checks {
                 life {
                     a_row_tells_its_life,
                     an_event_has_one_id_before_and_after_more_is_appended,
-                    every_attempt_is_told,
+                    every_attempt_has_its_events,
                     what_is_cancelled_before_it_begins_says_so,
                     derived_events_have_places_and_pages,
                     an_expected_length_counts_what_is_derived,
@@ -237,14 +237,14 @@ macro_rules! with_checks {
                 life {
                     an_await_reads_back_whole,
                     an_id_is_taken_until_its_await_is_over,
-                    an_event_is_forgotten_and_a_door_closed,
+                    an_await_of_an_event_is_deleted_and_a_callback_closed,
                     awaits_go_with_their_run,
                 }
                 fire {
                     firing_keeps_the_value_and_wakes_the_run,
                     what_cannot_be_fired_is_refused,
                     nothing_is_fired_after_its_time,
-                    a_door_for_many_takes_a_thousand,
+                    a_callback_for_many_accepts_a_thousand,
                     what_was_fired_is_never_too_late,
                     firing_and_ending_race_and_one_wins,
                     many_who_fire_have_one_winner,
@@ -257,7 +257,7 @@ macro_rules! with_checks {
                     the_order_of_changes_counts,
                     a_commit_is_judged_by_what_its_changes_leave,
                     many_who_signal_lose_nothing,
-                    an_event_is_told_with_its_id,
+                    a_signal_carries_the_id_of_its_event,
                     the_bus_tells_whom_a_commit_woke,
                 }
                 lookback {
@@ -271,11 +271,11 @@ macro_rules! with_checks {
                 outbox {
                     a_signal_goes_out_if_a_filter_may_mean_it,
                     candidates_were_there_before_the_event,
-                    an_event_that_very_many_wait_for_is_told_in_parts,
-                    later_events_do_not_overtake_one_that_is_told_in_parts,
+                    an_event_that_very_many_wait_for_is_delivered_in_parts,
+                    later_events_do_not_overtake_one_that_is_delivered_in_parts,
                     what_is_yet_to_be_judged_is_never_too_late,
                     whoever_listens_hears_every_signal_of_a_kind,
-                    the_outbox_keeps_its_order_until_it_is_heard,
+                    the_outbox_keeps_its_order_until_signals_are_removed,
                 }
                 emits {
                     emitted_events_are_logged_in_order,

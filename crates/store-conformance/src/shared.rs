@@ -4,8 +4,8 @@ use riverrun_types::ErrorCode;
 use std::collections::BTreeSet;
 
 use riverrun_store::{
-    Advance, Change, Claim, Commit, Expect, Kinds, Lasts, LogQuery, NewRun, NewTrigger, NextDue,
-    RunFilter,
+    Advance, Change, ClaimRunTasks, Commit, Expect, Kinds, Lasts, LogQuery, NewRun, NewTrigger,
+    NextDue, RunFilter,
 };
 use riverrun_types::{QueueLimits, Rate};
 
@@ -127,15 +127,17 @@ pub async fn a_rate_limit_holds_for_both(one: S, other: S) {
 
 pub async fn an_expired_lease_is_taken_over_and_fences_its_holder(one: S, other: S) {
     create(&one, run("r1")).await;
-    let claim = |owner: &str, now_ms| Claim {
+    let claim = |owner: &str, now_ms| ClaimRunTasks {
         owner: owner.into(),
         limit: 1,
         now_ms,
         until_ms: now_ms + 100,
     };
-    let held = must(one.claim(claim("a", T0)).await).remove(0).lease;
-    assert!(must(other.claim(claim("b", T0 + 99)).await).is_empty());
-    let taken = must(other.claim(claim("b", T0 + 100)).await)
+    let held = must(one.claim_run_tasks(claim("a", T0)).await)
+        .remove(0)
+        .lease;
+    assert!(must(other.claim_run_tasks(claim("b", T0 + 99)).await).is_empty());
+    let taken = must(other.claim_run_tasks(claim("b", T0 + 100)).await)
         .remove(0)
         .lease;
     let park = |at_ms| Change::Advance(Box::new(park("r1", at_ms)));

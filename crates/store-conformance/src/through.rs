@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use riverrun_store::{
-    AwaitFilter, AwaitRecord, AwaitStats, Beat, Claim, ClaimJobs, Claimed, ClaimedJobs, Commit,
-    DueTriggers, EmitRecord, Error, EventQuery, FlowRecord, GroupId, InStory, JobBeats, JobFilter,
-    JobRecord, Lease, LogPage, LogQuery, Page, Place, Purge, QueueRecord, Receipt, Reclaimed,
-    Result, Retention, RunFilter, RunRecord, SignalLane, SignalRecord, Snapshot, StalledJob, Stats,
-    Store, StoryQuery, StreamInfo, TriggerRecord, Unheard,
+    AwaitFilter, AwaitRecord, AwaitStats, Beat, ClaimJobs, ClaimRunTasks, ClaimedJobs,
+    ClaimedRunTask, Commit, DueTriggers, EmitRecord, Error, EventQuery, FlowRecord, GroupId,
+    InStory, JobBeats, JobFilter, JobRecord, LogPage, LogQuery, Page, Place, Purge, QueueRecord,
+    Receipt, Reclaimed, Result, Retention, RunFilter, RunLease, RunRecord, SignalLane,
+    SignalRecord, Snapshot, StalledJob, Stats, Store, StoryQuery, StreamInfo, TriggerRecord,
+    Unheard,
 };
 use riverrun_types::{Event, EventId, Json, Millis, Name, RunId, StreamName};
 
@@ -65,16 +66,16 @@ impl<B: Between> Store for Through<B> {
         Ok(events)
     }
 
-    async fn claim(&self, claim: Claim) -> Result<Vec<Claimed>> {
+    async fn claim_run_tasks(&self, claim: ClaimRunTasks) -> Result<Vec<ClaimedRunTask>> {
         self.between.called().await;
-        let claimed = self.store.claim(claim).await?;
+        let claimed = self.store.claim_run_tasks(claim).await?;
         if !claimed.is_empty() {
             self.between.written().await;
         }
         Ok(claimed)
     }
 
-    async fn heartbeat(&self, leases: &[Lease], until_ms: Millis) -> Result<Vec<Beat>> {
+    async fn heartbeat(&self, leases: &[RunLease], until_ms: Millis) -> Result<Vec<Beat>> {
         self.between.called().await;
         self.store.heartbeat(leases, until_ms).await
     }

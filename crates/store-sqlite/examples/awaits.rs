@@ -14,7 +14,8 @@ use std::{
 };
 
 use riverrun_store::{
-    Awaited, Change, Commit, GroupId, Matcher, NewAwait, NewJob, NewRun, Projection, Signal, Store,
+    Awaited, Change, Commit, GroupId, Matcher, NewAwait, NewRun, NewRunTask, Projection, Signal,
+    Store,
 };
 use riverrun_store_sqlite::{Options, SqliteStore};
 use riverrun_types::{
@@ -47,8 +48,8 @@ async fn main() {
         let group = (at..awaits.min(at + GROUP)).map(|at| {
             Commit::of(Change::Create(Box::new(run(at)))).and(Change::Await(Box::new(order(at))))
         });
-        for told in store.commit(GroupId::first(), group.collect()).await {
-            told.unwrap();
+        for receipt in store.commit(GroupId::first(), group.collect()).await {
+            receipt.unwrap();
         }
         at += GROUP;
     }
@@ -67,8 +68,8 @@ async fn main() {
             };
             Commit::of(Change::Await(Box::new(new)))
         });
-        for told in store.commit(GroupId::first(), group.collect()).await {
-            told.unwrap();
+        for receipt in store.commit(GroupId::first(), group.collect()).await {
+            receipt.unwrap();
         }
         at += GROUP;
     }
@@ -92,8 +93,8 @@ async fn main() {
     .await;
     let start = Instant::now();
     let group = (0..signals).map(|at| paid(more + (awaits - more) / signals * at + 1));
-    for told in store.commit(GroupId::first(), group.collect()).await {
-        assert_eq!(told.unwrap().woken.len(), 1);
+    for receipt in store.commit(GroupId::first(), group.collect()).await {
+        assert_eq!(receipt.unwrap().woken.len(), 1);
     }
     let each = start.elapsed() / signals as u32;
     println!("{signals} signals that fire one, synced together: {each:?} each");
@@ -107,11 +108,11 @@ async fn main() {
             if let Awaited::Event { lookback_ms, .. } = &mut new.what {
                 *lookback_ms = Some(60_000);
             }
-            let told = store.commit(
+            let receipt = store.commit(
                 GroupId::first(),
                 [Commit::of(Change::Await(Box::new(new)))].into(),
             );
-            assert_eq!(told.await.remove(0).unwrap().woken.len(), 1);
+            assert_eq!(receipt.await.remove(0).unwrap().woken.len(), 1);
         },
     )
     .await;
@@ -127,8 +128,8 @@ async fn main() {
 }
 
 async fn say(store: &SqliteStore, order: usize) -> usize {
-    let told = store.commit(GroupId::first(), [paid(order)].into());
-    told.await.remove(0).unwrap().woken.len()
+    let receipt = store.commit(GroupId::first(), [paid(order)].into());
+    receipt.await.remove(0).unwrap().woken.len()
 }
 
 fn paid(order: usize) -> Commit {
@@ -138,7 +139,7 @@ fn paid(order: usize) -> Commit {
         tenant: None,
         now_ms: T0 + 1,
         stream: StreamName::new("events", "order.paid"),
-        is_heard: false,
+        has_subscriber: false,
         place: None,
     })))
 }
@@ -176,7 +177,7 @@ fn run(at: usize) -> NewRun {
         },
         turn: 1,
         events: [Draft::new(T0, EventType::FlowStarted)].into(),
-        job: Some(NewJob::Ready { at_ms: NEVER }),
+        task: Some(NewRunTask::Ready { at_ms: NEVER }),
         snapshot: None,
     }
 }

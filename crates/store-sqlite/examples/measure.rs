@@ -18,8 +18,8 @@ use std::{
 };
 
 use riverrun_store::{
-    Advance, Append, Bus, Change, Claim, Commit, EventQuery, Expect, JobChange, NewJob, NewRun,
-    Projection, RunFilter, Store, Writer,
+    Advance, Append, Bus, Change, ClaimRunTasks, Commit, EventQuery, Expect, NewRun, NewRunTask,
+    Projection, RunFilter, RunTaskChange, Store, Writer,
 };
 use riverrun_store_sqlite::{Options, SqliteStore};
 use riverrun_types::{
@@ -100,7 +100,7 @@ fn finished(ms: Millis) -> NewRun {
         },
         turn: 4,
         events: story(ms),
-        job: None,
+        task: None,
         snapshot: None,
     }
 }
@@ -159,7 +159,7 @@ async fn claimed_jobs(workers: usize, time: Duration) {
                         error: None,
                     },
                     events: story(now())[..1].into(),
-                    job: Some(NewJob::Ready { at_ms: now() }),
+                    task: Some(NewRunTask::Ready { at_ms: now() }),
                     ..finished(now())
                 };
                 writer
@@ -174,13 +174,13 @@ async fn claimed_jobs(workers: usize, time: Duration) {
             (store.clone(), writer.clone(), over.clone(), done.clone());
         tasks.push(tokio::spawn(async move {
             while !over.load(Ordering::Relaxed) {
-                let claim = Claim {
+                let claim = ClaimRunTasks {
                     owner: "me".into(),
                     limit: 32,
                     now_ms: now(),
                     until_ms: now() + 30_000,
                 };
-                let claimed = store.claim(claim).await.unwrap();
+                let claimed = store.claim_run_tasks(claim).await.unwrap();
                 let ends = claimed.into_iter().map(|claimed| {
                     let ms = now();
                     let end = Advance {
@@ -193,7 +193,7 @@ async fn claimed_jobs(workers: usize, time: Duration) {
                         expect: Expect::Turn(4),
                         projection: finished(ms).projection,
                         events: story(ms)[1..].into(),
-                        job: JobChange::Finish,
+                        task: RunTaskChange::Finish,
                         snapshot: None,
                     };
                     let end = Commit::of(Change::Advance(Box::new(end)));

@@ -13,6 +13,7 @@ use rusqlite::Connection;
 use crate::{
     apply::Recent,
     awaits::Quiet,
+    creation_drift::CreationDrift,
     error::{Failure, Worked, translate},
     files::Files,
     log,
@@ -20,7 +21,6 @@ use crate::{
     names::Names,
     queue::Queues,
     reserve::Reserve,
-    creation_drift::Stray,
 };
 
 /// Bits of a lease token that count within one life of the store; the rest counts the lives.
@@ -40,7 +40,7 @@ pub(crate) struct Core {
     pub(crate) recent: Recent,
     /// The lease that jobs of this transaction begin under, and when it ends.
     pub(crate) lease: Cell<Option<(u64, Millis)>>,
-    stray: Cell<Stray>,
+    creation_drift: Cell<CreationDrift>,
     next_token: u64,
     /// Of the log of all events. A transaction that fails leaves a gap.
     next_no: Cell<u64>,
@@ -54,7 +54,7 @@ pub(crate) struct Core {
 impl Core {
     /// Takes over a connection to a file of the current schema.
     pub(crate) fn new(conn: Connection, acknowledged: Option<Acknowledged>) -> Result<Self> {
-        let load = || -> rusqlite::Result<(Arc<Names>, Stray, Queues, u64, u64)> {
+        let load = || -> rusqlite::Result<(Arc<Names>, CreationDrift, Queues, u64, u64)> {
             let opens = conn.query_row(
                 // A count that is damaged goes on where none can have been.
                 "UPDATE meta SET value = iif(typeof(value) = 'integer' AND value BETWEEN 0 AND ?1,
@@ -65,13 +65,13 @@ impl Core {
             )?;
             Ok((
                 Names::load(&conn)?,
-                Stray::load(&conn)?,
+                CreationDrift::load(&conn)?,
                 Queues::load(&conn)?,
                 opens,
                 log::load(&conn)?,
             ))
         };
-        let (names, stray, queues, opens, next_no) = load().map_err(translate)?;
+        let (names, creation_drift, queues, opens, next_no) = load().map_err(translate)?;
         Ok(Self {
             conn,
             names,
@@ -79,7 +79,7 @@ impl Core {
             quiet: Quiet::default(),
             recent: Recent::default(),
             lease: Cell::new(None),
-            stray: Cell::new(stray),
+            creation_drift: Cell::new(creation_drift),
             next_token: opens << TOKEN_BITS,
             next_no: Cell::new(next_no),
             acknowledged: RefCell::new(acknowledged),
@@ -202,7 +202,7 @@ impl Core {
         self.quiet.forget();
         self.recent.forget();
         let reload = || -> rusqlite::Result<()> {
-            self.stray.set(Stray::load(&self.conn)?);
+            self.creation_drift.set(CreationDrift::load(&self.conn)?);
             if let Some(acknowledged) = &*self.acknowledged.borrow() {
                 acknowledged.load(&self.conn)?;
             }
@@ -216,9 +216,9 @@ impl Core {
 
     /// Notes when a new run was created, in its transaction.
     pub(crate) fn created(&self, ms: Millis) -> rusqlite::Result<()> {
-        let mut stray = self.stray.get();
-        stray.note(&self.conn, ms)?;
-        self.stray.set(stray);
+        let mut creation_drift = self.creation_drift.get();
+        creation_drift.note(&self.conn, ms)?;
+        self.creation_drift.set(creation_drift);
         Ok(())
     }
 

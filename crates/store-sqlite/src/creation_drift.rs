@@ -14,14 +14,14 @@ use crate::error::translate;
 
 /// What the writer remembers.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Stray {
+pub(crate) struct CreationDrift {
     /// No run was created after this, as far as is known.
     newest_ms: Millis,
     /// No run was created more than this before any that has a smaller number.
     most_ms: Millis,
 }
 
-impl Stray {
+impl CreationDrift {
     pub(crate) fn load(conn: &Connection) -> rusqlite::Result<Self> {
         let most_ms = most(conn)?;
         let last: Option<Millis> = conn
@@ -121,9 +121,9 @@ mod tests {
              CREATE TABLE runs (no INTEGER PRIMARY KEY, created_ms INTEGER);",
         )
         .unwrap();
-        let mut stray = Stray::load(&conn).unwrap();
+        let mut creation_drift = CreationDrift::load(&conn).unwrap();
         for (no, ms) in (1..).zip(times) {
-            stray.note(&conn, *ms).unwrap();
+            creation_drift.note(&conn, *ms).unwrap();
             conn.execute("INSERT INTO runs VALUES (?1, ?2)", [no, *ms])
                 .unwrap();
         }

@@ -14,10 +14,10 @@ mod backup;
 mod columns;
 mod connection;
 mod core;
+mod creation_drift;
 mod error;
 mod files;
 mod folder;
-mod run_task_lease;
 mod lock;
 mod log;
 mod log_marks;
@@ -33,7 +33,7 @@ mod queue;
 mod read;
 mod reserve;
 mod room;
-mod creation_drift;
+mod run_task_lease;
 mod thread;
 mod triggers;
 mod upkeep;
@@ -47,11 +47,12 @@ use std::{
 
 use async_trait::async_trait;
 use riverrun_store::{
-    AwaitFilter, AwaitRecord, AwaitStats, Beat, Claim, ClaimJobs, Claimed, ClaimedJobs, Commit,
-    DueTriggers, EmitRecord, Error, EventQuery, FlowRecord, GroupId, InStory, JobBeats, JobFilter,
-    JobRecord, Lease, LogPage, LogQuery, Page, Place, Purge, QueueRecord, Receipt, Reclaimed,
-    Result, Retention, RunFilter, RunRecord, SignalLane, SignalRecord, Snapshot, StalledJob, Stats,
-    Store, StoryQuery, StreamInfo, TriggerRecord, Unheard,
+    AwaitFilter, AwaitRecord, AwaitStats, Beat, ClaimJobs, ClaimRunTasks, ClaimedJobs,
+    ClaimedRunTask, Commit, DueTriggers, EmitRecord, Error, EventQuery, FlowRecord, GroupId,
+    InStory, JobBeats, JobFilter, JobRecord, LogPage, LogQuery, Page, Place, Purge, QueueRecord,
+    Receipt, Reclaimed, Result, Retention, RunFilter, RunLease, RunRecord, SignalLane,
+    SignalRecord, Snapshot, StalledJob, Stats, Store, StoryQuery, StreamInfo, TriggerRecord,
+    Unheard,
 };
 use riverrun_types::{Event, EventId, Json, Millis, Name, RunId, StreamName};
 
@@ -91,7 +92,7 @@ impl Store for SqliteStore {
         Some(done.and_then(|mut results| results.pop().unwrap_or_else(|| Err(core::lost()))))
     }
 
-    async fn claim(&self, claim: Claim) -> Result<Vec<Claimed>> {
+    async fn claim_run_tasks(&self, claim: ClaimRunTasks) -> Result<Vec<ClaimedRunTask>> {
         self.writer
             .write(move |core| {
                 core.judge_room()?;
@@ -100,7 +101,7 @@ impl Store for SqliteStore {
             .await
     }
 
-    async fn heartbeat(&self, leases: &[Lease], until_ms: Millis) -> Result<Vec<Beat>> {
+    async fn heartbeat(&self, leases: &[RunLease], until_ms: Millis) -> Result<Vec<Beat>> {
         let leases = leases.to_vec();
         self.writer
             .write(move |core| run_task_lease::heartbeat(core, &leases, until_ms))

@@ -17,11 +17,11 @@ pub(crate) const NONE: i64 = 0;
 
 #[derive(Default)]
 pub(crate) struct Names {
-    known: RwLock<Known>,
+    known: RwLock<Tables>,
 }
 
 #[derive(Default)]
-struct Known {
+struct Tables {
     numbers: HashMap<Name, i64>,
     texts: HashMap<i64, Name>,
 }
@@ -35,7 +35,7 @@ impl Names {
 
     /// Reads the table anew: after a rollback, which may have taken names back.
     pub(crate) fn reload(&self, conn: &Connection) -> rusqlite::Result<()> {
-        let mut known = Known::default();
+        let mut known = Tables::default();
         let mut statement = conn.prepare_cached("SELECT no, text FROM names")?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
@@ -89,16 +89,16 @@ impl Names {
     }
 
     // A panic elsewhere leaves the maps whole: each is changed by single inserts.
-    fn read(&self) -> RwLockReadGuard<'_, Known> {
+    fn read(&self) -> RwLockReadGuard<'_, Tables> {
         self.known.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Known> {
+    fn write(&self) -> RwLockWriteGuard<'_, Tables> {
         self.known.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Known {
+impl Tables {
     fn add(&mut self, no: i64, text: Name) {
         self.numbers.insert(text.clone(), no);
         self.texts.insert(no, text);

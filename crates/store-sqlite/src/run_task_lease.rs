@@ -1,6 +1,6 @@
 //! Leases: claiming jobs, keeping them, handing all of them back.
 
-use riverrun_store::{Beat, Claim, Claimed, Lease};
+use riverrun_store::{Beat, ClaimRunTasks, ClaimedRunTask, RunLease};
 use riverrun_types::{Millis, RunId, time::NEVER};
 use rusqlite::OptionalExtension;
 
@@ -18,7 +18,7 @@ struct Due {
     version: i64,
 }
 
-pub(crate) fn claim(core: &mut Core, claim: &Claim) -> Worked<Vec<Claimed>> {
+pub(crate) fn claim(core: &mut Core, claim: &ClaimRunTasks) -> Worked<Vec<ClaimedRunTask>> {
     let mut due = free(core, claim)?;
     due.extend(expired(core, claim)?);
     due.sort_by_key(|due| (due.due_ms, due.run));
@@ -28,7 +28,7 @@ pub(crate) fn claim(core: &mut Core, claim: &Claim) -> Worked<Vec<Claimed>> {
         .collect::<Worked<_>>()
 }
 
-fn free(core: &Core, claim: &Claim) -> Worked<Vec<Due>> {
+fn free(core: &Core, claim: &ClaimRunTasks) -> Worked<Vec<Due>> {
     find(
         core,
         claim,
@@ -37,7 +37,7 @@ fn free(core: &Core, claim: &Claim) -> Worked<Vec<Due>> {
     )
 }
 
-fn expired(core: &Core, claim: &Claim) -> Worked<Vec<Due>> {
+fn expired(core: &Core, claim: &ClaimRunTasks) -> Worked<Vec<Due>> {
     find(
         core,
         claim,
@@ -46,7 +46,7 @@ fn expired(core: &Core, claim: &Claim) -> Worked<Vec<Due>> {
     )
 }
 
-fn find(core: &Core, claim: &Claim, sql: &str) -> Worked<Vec<Due>> {
+fn find(core: &Core, claim: &ClaimRunTasks, sql: &str) -> Worked<Vec<Due>> {
     let mut statement = core.conn.prepare_cached(sql)?;
     let rows = statement.query_map((claim.now_ms, claim.limit.min(MAX_CLAIM)), |row| {
         // A row that is damaged must not hold up the others: whoever drives its run finds out.
@@ -61,15 +61,15 @@ fn find(core: &Core, claim: &Claim, sql: &str) -> Worked<Vec<Due>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-fn take(core: &mut Core, claim: &Claim, due: Due) -> Worked<Claimed> {
+fn take(core: &mut Core, claim: &ClaimRunTasks, due: Due) -> Worked<ClaimedRunTask> {
     let token = core.token();
     core.conn
         .prepare_cached(
             "UPDATE jobs SET token = ?2, owner = ?3, until_ms = ?4, woken = 0 WHERE run = ?1",
         )?
         .execute((due.run, token_code(token), &*claim.owner, claim.until_ms))?;
-    Ok(Claimed {
-        lease: Lease {
+    Ok(ClaimedRunTask {
+        lease: RunLease {
             run: RunId::new(&due.id),
             token,
         },
@@ -79,14 +79,14 @@ fn take(core: &mut Core, claim: &Claim, due: Due) -> Worked<Claimed> {
     })
 }
 
-pub(crate) fn heartbeat(core: &Core, leases: &[Lease], until_ms: Millis) -> Worked<Vec<Beat>> {
+pub(crate) fn heartbeat(core: &Core, leases: &[RunLease], until_ms: Millis) -> Worked<Vec<Beat>> {
     leases
         .iter()
         .map(|lease| beat(core, lease, until_ms))
         .collect()
 }
 
-fn beat(core: &Core, lease: &Lease, until_ms: Millis) -> Worked<Beat> {
+fn beat(core: &Core, lease: &RunLease, until_ms: Millis) -> Worked<Beat> {
     let held: Option<(i64, i64)> = core
         .conn
         .prepare_cached(

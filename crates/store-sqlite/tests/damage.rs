@@ -10,7 +10,7 @@ use std::{
 
 use riverrun_store::{
     Awaited, Change, EventQuery, FlowRecord, JobFilter, JobState, Matcher, NewAwait, NewJob,
-    NewQueued, NewRun, NewTrigger, NextDue, RunFilter, Settled, Snapshot, Wanted,
+    NewRun, NewRunTask, NewTrigger, NextDue, RunFilter, Settled, Snapshot, Wanted,
 };
 use riverrun_store_conformance::{given::*, queues::given as queues};
 use riverrun_store_sqlite::{Inspector, Options, Report, RunRow, SqliteStore, verify};
@@ -104,12 +104,12 @@ async fn fill(store: &S) {
         };
         create(store, new).await;
     }
-    let jobs = (0..20).map(|at| NewQueued {
+    let jobs = (0..20).map(|at| NewJob {
         data: json(&format!(r#"{{"job":{at}}}"#)),
         ..queued(&format!("j{at}"))
     });
     queues::add(store, jobs).await;
-    let large = NewQueued {
+    let large = NewJob {
         data: json(&format!("\"{}\"", "large ".repeat(900))),
         ..queued("large")
     };
@@ -129,7 +129,7 @@ async fn fill(store: &S) {
     };
     must(change(store, Change::Trigger(Box::new(trigger))).await);
     let asleep = NewRun {
-        job: Some(NewJob::Ready { at_ms: NEVER }),
+        task: Some(NewRunTask::Ready { at_ms: NEVER }),
         ..run("waits")
     };
     create(store, asleep).await;
@@ -409,7 +409,7 @@ async fn a_bit_of_the_database_that_flips_changes_no_payload() {
     let before = payloads(&store).await;
     store.close().await.unwrap();
     let bytes = std::fs::read(whole.path().join("riverrun.db")).unwrap();
-    let mut noticed = 0;
+    let mut detected = 0;
     for seed in seeds(60) {
         let mut dice = Dice(seed);
         let folder = tempfile::tempdir().unwrap();
@@ -424,22 +424,22 @@ async fn a_bit_of_the_database_that_flips_changes_no_payload() {
             Err(error) => {
                 let codes = ["STORE_CORRUPT", "STORE_DAMAGED", "NEWER_SCHEMA"];
                 assert!(codes.contains(&error.code().as_str()), "{place}: {error}");
-                noticed += 1;
+                detected += 1;
                 continue;
             }
         };
-        let mut is_noticed = false;
+        let mut is_detected = false;
         for ((what, was), (_, is)) in before.iter().zip(payloads(&store).await) {
-            is_noticed |= is.is_err();
+            is_detected |= is.is_err();
             assert!(
                 is.is_err() || is == *was,
                 "{place}: {what}: {is:?} was {was:?}"
             );
         }
-        noticed += usize::from(is_noticed);
+        detected += usize::from(is_detected);
         drop(store);
     }
-    assert!(noticed > 0 || std::env::var("RIVERRUN_SEED").is_ok());
+    assert!(detected > 0 || std::env::var("RIVERRUN_SEED").is_ok());
 }
 
 /// A folder as a killed process leaves it: all that was acknowledged is in the log.
@@ -472,7 +472,7 @@ async fn refused_or_whole(folder: &Path, acknowledged: &[String], place: &str) -
         let found = must(store.run(&id(name)).await);
         assert!(
             found.is_some(),
-            "{place}: {name} is lost, and nobody noticed"
+            "{place}: {name} is lost, and it was not detected"
         );
         assert_eq!(stream_of(&store, name).await.len(), 2, "{place}");
     }
@@ -480,12 +480,12 @@ async fn refused_or_whole(folder: &Path, acknowledged: &[String], place: &str) -
 }
 
 #[tokio::test]
-async fn a_bit_of_the_log_that_flips_is_noticed() {
+async fn a_bit_of_the_log_that_flips_is_detected() {
     let (left, acknowledged) = killed().await;
     assert!(!refused_or_whole_copy(&left, &acknowledged, "whole", |_| {}).await);
     let bytes = std::fs::read(left.path().join("riverrun.db-wal")).unwrap();
     let used = bytes.iter().rposition(|byte| *byte != 0).unwrap() as u64;
-    let mut noticed = 0;
+    let mut detected = 0;
     for seed in seeds(40) {
         let bit = Dice(seed).below(used * 8) as usize;
         let place = format!("RIVERRUN_SEED={seed}, bit {bit} of {}", used * 8);
@@ -494,9 +494,9 @@ async fn a_bit_of_the_log_that_flips_is_noticed() {
             damaged[bit / 8] ^= 1 << (bit % 8);
             std::fs::write(folder.join("riverrun.db-wal"), damaged).unwrap();
         };
-        noticed += usize::from(refused_or_whole_copy(&left, &acknowledged, &place, flip).await);
+        detected += usize::from(refused_or_whole_copy(&left, &acknowledged, &place, flip).await);
     }
-    assert!(noticed > 0 || std::env::var("RIVERRUN_SEED").is_ok());
+    assert!(detected > 0 || std::env::var("RIVERRUN_SEED").is_ok());
 }
 
 async fn refused_or_whole_copy(
@@ -512,7 +512,7 @@ async fn refused_or_whole_copy(
 }
 
 #[tokio::test]
-async fn files_that_are_cut_emptied_or_missing_are_noticed() {
+async fn files_that_are_cut_emptied_or_missing_are_detected() {
     let (left, acknowledged) = killed().await;
     let len = |name: &str| std::fs::metadata(left.path().join(name)).unwrap().len();
     for name in ["riverrun.db", "riverrun.db-wal"] {

@@ -5,8 +5,8 @@
 use std::{path::Path, process::Command, sync::Arc};
 
 use riverrun_store::{
-    AwaitFilter, Awaited, Change, Error, FlowRecord, Kinds, LogQuery, Matcher, NewAwait, NewJob,
-    NewRun, RunFilter, Signal, Store,
+    AwaitFilter, Awaited, Change, Error, FlowRecord, Kinds, LogQuery, Matcher, NewAwait, NewRun,
+    NewRunTask, RunFilter, Signal, Store,
 };
 use riverrun_store_conformance::given::*;
 use riverrun_store_sqlite::{Options, Pace, SqliteStore, backup};
@@ -21,7 +21,7 @@ fn direct(folder: &Path) -> rusqlite::Connection {
 }
 
 #[tokio::test]
-async fn a_second_opener_is_told_who_is_there() {
+async fn a_second_server_gets_the_name_of_the_owner() {
     let temp = tempfile::tempdir().unwrap();
     let folder = temp.path().join("made/on/the/way");
     let store = open(&folder).unwrap();
@@ -151,7 +151,7 @@ async fn a_file_that_is_no_database_is_refused() {
 }
 
 #[tokio::test]
-async fn a_damaged_chunk_is_noticed_and_harms_nobody_else() {
+async fn a_damaged_chunk_is_detected_and_leaves_other_streams_readable() {
     let folder = tempfile::tempdir().unwrap();
     let store: S = open(folder.path()).unwrap();
     create(&store, run("r1")).await;
@@ -249,7 +249,7 @@ fn says(kind: &str, order: u32) -> Change {
         tenant: None,
         now_ms: T0,
         stream: StreamName::new("events", kind),
-        is_heard: false,
+        has_subscriber: false,
         place: None,
     }))
 }
@@ -266,7 +266,7 @@ async fn awaits_and_signals_are_there_for_the_next_owner() {
     let folder = tempfile::tempdir().unwrap();
     let store: S = open(folder.path()).unwrap();
     let asleep = NewRun {
-        job: Some(NewJob::Ready { at_ms: NEVER }),
+        task: Some(NewRunTask::Ready { at_ms: NEVER }),
         ..run("r1")
     };
     create(&store, asleep).await;
@@ -293,9 +293,9 @@ async fn awaits_and_signals_are_there_for_the_next_owner() {
         equal: Vec::new(),
         filter: json("1"),
     };
-    let listen = listens("heard");
-    let door = Awaited::Door {
-        door: json("{}"),
+    let listen = listens("taken");
+    let callback = Awaited::Callback {
+        callback: json("{}"),
         many: false,
     };
     for given in [
@@ -304,9 +304,9 @@ async fn awaits_and_signals_are_there_for_the_next_owner() {
         waits("open", event("k", Matcher::Equal(order("2")))),
         waits("fired", event("k", Matcher::Equal(order("1")))),
         waits("filter", event("k", filter)),
-        waits("door", door),
-        says("heard", 1),
-        Change::Unawait("door".into()),
+        waits("callback", callback),
+        says("taken", 1),
+        Change::Unawait("callback".into()),
     ] {
         must(change(&store, given).await);
     }
@@ -333,15 +333,15 @@ async fn awaits_and_signals_are_there_for_the_next_owner() {
     let store: S = open(folder.path()).unwrap();
     assert_eq!(seen(&store).await, before);
     assert_eq!(must(change(&store, says("k", 2)).await).woken, [id("r1")]);
-    assert!(must(change(&store, says("heard", 2)).await).signalled);
+    assert!(must(change(&store, says("taken", 2)).await).signalled);
     let last = must(store.signals(0, 10).await).pop().unwrap().no;
     for signal in must(store.signals(0, 10).await) {
-        must(change(&store, Change::Heard(signal.no)).await);
+        must(change(&store, Change::RemoveSignal(signal.no)).await);
     }
     drop(store);
 
     let store: S = open(folder.path()).unwrap();
-    must(change(&store, says("heard", 3)).await);
+    must(change(&store, says("taken", 3)).await);
     assert!(must(store.signals(0, 10).await)[0].no > last);
     let again = event("k", Matcher::Equal(order("1.0")));
     assert_eq!(
@@ -472,8 +472,8 @@ async fn jobs_of_an_older_riverrun_have_lives_too() {
 async fn the_outbox_of_an_older_riverrun_is_found_by_kind() {
     let folder = tempfile::tempdir().unwrap();
     let store: S = open(folder.path()).unwrap();
-    must(change(&store, listens("heard")).await);
-    must(change(&store, says("heard", 1)).await);
+    must(change(&store, listens("taken")).await);
+    must(change(&store, says("taken", 1)).await);
     let before = must(store.signals(0, 10).await);
     assert_eq!(before.len(), 1);
     store.close().await.unwrap();

@@ -112,7 +112,7 @@ fn real_small_disks() {
 fn ended_bulky(name: &str) -> NewRun {
     NewRun {
         projection: ended(riverrun_types::RunStatus::Completed, T0),
-        job: None,
+        task: None,
         ..bulky(name)
     }
 }
@@ -172,7 +172,7 @@ async fn a_real_full_disk_lets_deletes_through() {
     must(change(&store, cancel).await);
     let cancelled = riverrun_store::Advance {
         projection: ended(riverrun_types::RunStatus::Cancelled, T0),
-        job: riverrun_store::JobChange::Finish,
+        task: riverrun_store::RunTaskChange::Finish,
         ..finish("active")
     };
     must(decide(&store, cancelled).await);

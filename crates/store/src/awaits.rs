@@ -105,9 +105,9 @@ pub enum Awaited {
         lookback_ms: Option<Millis>,
     },
     /// Somebody who knows the id.
-    Door {
+    Callback {
         /// Whatever its owner keeps about it: its type, what to show, a secret for signatures.
-        door: Json,
+        callback: Json,
         /// May be opened again and again, up to [`AwaitRecord::MAX_VALUES`] times.
         many: bool,
     },
@@ -195,7 +195,7 @@ impl AwaitRecord {
 
     /// Why it cannot be fired at this time.
     pub fn refusal(&self, now_ms: Millis) -> Option<Error> {
-        let many = matches!(self.what, Awaited::Door { many: true, .. });
+        let many = matches!(self.what, Awaited::Callback { many: true, .. });
         let id = || self.id.clone();
         let is_late = is_expired(self.expires_ms, now_ms);
         match self.state {
@@ -251,7 +251,7 @@ impl Awaited {
                     && matcher.filter().is_none()
                     && equality::holds(matcher.equal(), event)
             }
-            Self::Door { .. } => false,
+            Self::Callback { .. } => false,
         }
     }
 }
@@ -293,7 +293,7 @@ pub struct Signal {
     pub stream: StreamName,
     /// A step of its own run reacts to it. If nobody else does either, it is counted as
     /// [unheard](crate::Store::unheard).
-    pub is_heard: bool,
+    pub has_subscriber: bool,
 }
 
 impl Signal {
@@ -392,7 +392,7 @@ pub struct AwaitFilter {
     /// Only awaits of events of this kind.
     pub kind: Option<Name>,
     /// Only doors.
-    pub doors: bool,
+    pub callbacks: bool,
     pub state: Option<AwaitState>,
     pub run: Option<RunId>,
     /// Rows a page: at least 1.
@@ -406,7 +406,9 @@ pub struct AwaitFilter {
 pub struct AwaitStats {
     /// Awaits of events, of all kinds.
     pub events: u64,
-    pub doors: u64,
+    /// `callbacks` in the answers of the API.
+    #[serde(rename = "doors")]
+    pub callbacks: u64,
     /// Events in the outbox: only an expression, or a listener, can tell whom they concern.
     /// Counted up to [`AwaitStats::MAX_JUDGING`].
     pub judging: u64,

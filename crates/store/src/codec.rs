@@ -262,7 +262,7 @@ mod tests {
         }
 
         #[test]
-        fn damage_is_noticed(drafts in proptest::collection::vec(draft(), 1..5), at in any::<prop::sample::Index>(), bit in 0..8u32) {
+        fn damage_is_detected(drafts in proptest::collection::vec(draft(), 1..5), at in any::<prop::sample::Index>(), bit in 0..8u32) {
             let chunk = encode(&drafts, 3, 0);
             prop_assert_eq!(decode(&chunk, 4, 0), None);
             prop_assert_eq!(decode(&chunk, 3, 1), None);

@@ -9,7 +9,7 @@ use riverrun_types::{
 use crate::{
     awaits::{Fire, NewAwait, Signal},
     queue::{Added, ClaimedJob, NewJobs, Note, Settle, Steer, Steered, TakeJobs},
-    record::{FlowRecord, Lease, Origin, Parent},
+    record::{FlowRecord, Origin, Parent, RunLease},
     triggers::{Firing, NewTrigger},
 };
 
@@ -18,7 +18,7 @@ use crate::{
 pub struct Commit {
     /// The lease under which it was decided. If it is no longer held the commit is refused with
     /// [`crate::Error::Fenced`].
-    pub lease: Option<Lease>,
+    pub lease: Option<RunLease>,
     /// Applied in order; later changes see earlier ones.
     pub changes: Vec<Change>,
     /// Jobs that it adds may begin at once.
@@ -33,7 +33,7 @@ impl Commit {
         }
     }
 
-    pub fn under(mut self, lease: Option<Lease>) -> Self {
+    pub fn under(mut self, lease: Option<RunLease>) -> Self {
         self.lease = lease;
         self
     }
@@ -109,7 +109,7 @@ pub enum Change {
     Listen { kind: Name, on: bool },
     /// The signal of this number in the outbox is done with. If it was the last one for an await
     /// that looks back, the next ones follow. Never refused.
-    Heard(u64),
+    RemoveSignal(u64),
     /// Keeps a trigger in a new version. Refused with `TriggerMoved` if its version is not the next
     /// one, with `RouteTaken` if another trigger has its route.
     Trigger(Box<NewTrigger>),
@@ -176,7 +176,7 @@ pub struct NewRun {
     pub turn: u64,
     pub events: Arc<[Draft]>,
     /// None for a run that has already ended.
-    pub job: Option<NewJob>,
+    pub task: Option<NewRunTask>,
     pub snapshot: Option<Snapshot>,
 }
 
@@ -192,7 +192,7 @@ impl NewRun {
 
 /// The job that drives a run.
 #[derive(Clone, Debug, PartialEq)]
-pub enum NewJob {
+pub enum NewRunTask {
     /// Anybody may claim it from this time on.
     Ready { at_ms: Millis },
     /// Born leased: the instance that commits it goes on with it at once.
@@ -224,7 +224,7 @@ pub struct Advance {
     pub projection: Projection,
     /// May be empty: a run can be parked without news.
     pub events: Arc<[Draft]>,
-    pub job: JobChange,
+    pub task: RunTaskChange,
     pub snapshot: Option<Snapshot>,
 }
 
@@ -242,7 +242,7 @@ pub enum Expect {
 
 /// What a decision does to the run's job.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum JobChange {
+pub enum RunTaskChange {
     Keep,
     /// The job is to be claimed at this time. From the lease's holder: the lease is given back,
     /// and if the job was woken meanwhile it is due at once. From anybody else: a job that is

@@ -35,25 +35,26 @@ pub use awaits::{
     Matcher, NewAwait, Signal, SignalLane, SignalRecord, Unheard, UnheardKind, same_tenant,
 };
 pub use bus::{
-    Batch, Bus, Ending, Heard, Holder, Listener, LogBatch, LogListener, Noticed, Overheard,
-    Subscription,
+    Batch, Bus, Ending, Holder, Listener, LogBatch, LogListener, LogUpdate, QueueUpdate,
+    StreamUpdate, Subscription,
 };
 pub use commit::{
-    Advance, Append, Change, Commit, Expect, JobChange, NewJob, NewRun, Once, Placed, Projection,
-    Receipt, Snapshot,
+    Advance, Append, Change, Commit, Expect, NewRun, NewRunTask, Once, Placed, Projection, Receipt,
+    RunTaskChange, Snapshot,
 };
 pub use error::Error;
 pub use group::GroupId;
-pub use life::{Life, Reason, Told, Waits, in_order, progress as job_progress};
+pub use life::{Life, LifeStage, Reason, Waits, in_order, progress as job_progress};
 pub use log::{Kinds, LogPage, LogQuery, Logged, is_derived, topic};
 pub use query::{Direction, EventQuery, Page, Place, RunFilter, StreamInfo};
 pub use queue::{
     Added, ClaimJobs, ClaimedJob, ClaimedJobs, JobBeats, JobFilter, JobLease, JobRecord, JobState,
-    Lasts, NewJobs, NewQueued, Note, Purge, QueueRecord, QueueRoom, RateWindow, Settle, Settled,
+    Lasts, NewJob, NewJobs, Note, Purge, QueueRecord, QueueRoom, RateWindow, Settle, Settled,
     StalledJob, Steer, Steered, TakeJobs, Unique, Wanted,
 };
 pub use record::{
-    Beat, Claim, Claimed, FlowRecord, Lease, Origin, Parent, Reclaimed, Retention, RunRecord, Stats,
+    Beat, ClaimRunTasks, ClaimedRunTask, FlowRecord, Origin, Parent, Reclaimed, Retention,
+    RunLease, RunRecord, Stats,
 };
 pub use story::{InStory, StoryQuery};
 pub use triggers::{
@@ -93,10 +94,10 @@ pub trait Store: Send + Sync + 'static {
 
     /// Takes up to `claim.limit` jobs that are due and not leased, or whose lease has run out,
     /// earliest first, and leases them to `claim.owner`, durably.
-    async fn claim(&self, claim: Claim) -> Result<Vec<Claimed>>;
+    async fn claim_run_tasks(&self, claim: ClaimRunTasks) -> Result<Vec<ClaimedRunTask>>;
 
     /// Moves the expiry of leases that are still held, and tells which were woken or lost.
-    async fn heartbeat(&self, leases: &[Lease], until_ms: Millis) -> Result<Vec<Beat>>;
+    async fn heartbeat(&self, leases: &[RunLease], until_ms: Millis) -> Result<Vec<Beat>>;
 
     /// When the next job becomes due or the next lease runs out.
     async fn next_due(&self) -> Result<Option<Millis>>;
@@ -170,7 +171,7 @@ pub trait Store: Send + Sync + 'static {
 
     /// The outbox: up to `limit` signals with numbers above `after`, in order, and fewer where they
     /// are large (see [`EventQuery::PAGE_BYTES`]): only an empty answer means that there are none.
-    /// A signal stays until it is [heard](Change::Heard).
+    /// A signal stays until it is [heard](Change::RemoveSignal).
     async fn signals(&self, after: u64, limit: usize) -> Result<Vec<SignalRecord>>;
 
     /// As [`Store::signals`], of one lane alone.
@@ -232,7 +233,7 @@ pub trait Store: Send + Sync + 'static {
 
     /// Events of a stream: at most `query.limit`, and fewer where they are large (see
     /// [`EventQuery::PAGE_BYTES`]). An unknown stream is empty. A job's stream ends with what its
-    /// row knows of its life and the stream does not hold yet ([`Life::untold`]).
+    /// row knows of its life and the stream does not hold yet ([`Life::unrecorded`]).
     async fn events(&self, stream: &StreamName, query: &EventQuery) -> Result<Vec<Event>>;
 
     /// Events of all streams, in the order of their commits: at most `query.limit`, and fewer where

@@ -13,7 +13,7 @@ use crate::JobState;
 
 /// How much of a job's life its stream holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Told {
+pub enum LifeStage {
     #[default]
     Nothing,
     Added,
@@ -22,7 +22,7 @@ pub enum Told {
     Ended,
 }
 
-impl Told {
+impl LifeStage {
     pub fn code(self) -> u8 {
         self as u8
     }
@@ -52,23 +52,23 @@ pub struct Life {
     pub ended_ms: Option<Millis>,
     pub result: Option<Json>,
     pub error: Option<Json>,
-    pub told: Told,
+    pub recorded: LifeStage,
 }
 
 impl Life {
     /// What the row knows and the stream does not hold, in order.
-    pub fn untold(&self) -> Vec<Draft> {
+    pub fn unrecorded(&self) -> Vec<Draft> {
         let mut drafts = Vec::new();
-        if self.told < Told::Added {
+        if self.recorded < LifeStage::Added {
             drafts.push(added(self.created_ms, &self.queue, self.name.as_ref()));
         }
-        if self.told < Told::Active
+        if self.recorded < LifeStage::Active
             && self.attempt > 0
             && let Some(started_ms) = self.started_ms
         {
             drafts.push(active(started_ms, &self.queue, self.attempt));
         }
-        if self.told < Told::Ended
+        if self.recorded < LifeStage::Ended
             && let Some(ended_ms) = self.ended_ms
         {
             drafts.extend(self.end(ended_ms));
@@ -77,11 +77,11 @@ impl Life {
     }
 
     /// What the stream tells once it holds that.
-    pub fn all_told(&self) -> Told {
+    pub fn stage(&self) -> LifeStage {
         match (self.ended_ms, self.attempt) {
-            (Some(_), _) => Told::Ended,
-            (None, 0) => self.told.max(Told::Added),
-            (None, _) => Told::Active,
+            (Some(_), _) => LifeStage::Ended,
+            (None, 0) => self.recorded.max(LifeStage::Added),
+            (None, _) => LifeStage::Active,
         }
     }
 

@@ -48,14 +48,14 @@ pub struct Origin {
 
 /// A claim on a run's job. Every outcome is fenced by its token.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Lease {
+pub struct RunLease {
     pub run: RunId,
     pub token: u64,
 }
 
 /// A request for work.
 #[derive(Clone, Debug)]
-pub struct Claim {
+pub struct ClaimRunTasks {
     pub owner: Name,
     pub limit: usize,
     pub now_ms: Millis,
@@ -64,8 +64,8 @@ pub struct Claim {
 
 /// A job that was claimed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Claimed {
-    pub lease: Lease,
+pub struct ClaimedRunTask {
+    pub lease: RunLease,
     pub flow: Name,
     pub version: Name,
     /// When it had become due, or when the lease of its last holder ran out. 0 for a job that was

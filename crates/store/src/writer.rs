@@ -79,10 +79,10 @@ impl Writer {
 
 async fn write(store: Arc<dyn Store>, bus: Arc<Bus>, mut requests: mpsc::Receiver<Request>) {
     let mut waiting = Vec::with_capacity(MAX_GROUP);
-    let mut untold: Option<Stored> = None;
+    let mut unpublished: Option<Stored> = None;
     let mut group = GroupId::first();
     loop {
-        match untold.take() {
+        match unpublished.take() {
             None if requests.recv_many(&mut waiting, MAX_GROUP).await == 0 => return,
             None => {}
             Some(stored) => {
@@ -95,7 +95,7 @@ async fn write(store: Arc<dyn Store>, bus: Arc<Bus>, mut requests: mpsc::Receive
                     stored.tell(&bus);
                     continue;
                 }
-                untold = Some(stored);
+                unpublished = Some(stored);
             }
         }
         let (commits, askers): (Vec<_>, Vec<_>) = waiting
@@ -105,7 +105,7 @@ async fn write(store: Arc<dyn Store>, bus: Arc<Bus>, mut requests: mpsc::Receive
         let commits: Arc<[Commit]> = commits.into();
         bus.begin_group();
         // One that is alone is waited for here: there is nothing else to do meanwhile.
-        if let (None, [alone]) = (&untold, &commits[..])
+        if let (None, [alone]) = (&unpublished, &commits[..])
             && let Some(result) = store.commit_here(alone)
         {
             let stored = Stored {
@@ -121,14 +121,14 @@ async fn write(store: Arc<dyn Store>, bus: Arc<Bus>, mut requests: mpsc::Receive
         // The store has the next group before the news of the last one are told: both go on at
         // once.
         let begun = poll_fn(|context| Poll::Ready(storing.as_mut().poll(context))).await;
-        if let Some(stored) = untold.take() {
+        if let Some(stored) = unpublished.take() {
             stored.tell(&bus);
         }
         let results = match begun {
             Poll::Ready(results) => results,
             Poll::Pending => storing.await,
         };
-        untold = Some(Stored {
+        unpublished = Some(Stored {
             commits,
             results,
             askers,
@@ -145,8 +145,8 @@ struct Stored {
 
 impl Stored {
     fn tell(self, bus: &Bus) {
-        let told = self.commits.iter().zip(self.results).zip(self.askers);
-        for ((commit, result), (then, reply)) in told {
+        let answers = self.commits.iter().zip(self.results).zip(self.askers);
+        for ((commit, result), (then, reply)) in answers {
             if let Ok(receipt) = &result {
                 if let Some(then) = then {
                     then(receipt);

@@ -344,19 +344,19 @@ pub(crate) fn next_due(
     }
     // What would have been due while it was disabled was not missed; a time that had passed before
     // anybody was told of it was.
-    let is_told = |before: &Trigger| before.definition.config == trigger.definition.config;
-    let is_told = before.is_some_and(is_told);
-    let passed = match is_told {
+    let is_unchanged = |before: &Trigger| before.definition.config == trigger.definition.config;
+    let is_unchanged = before.is_some_and(is_unchanged);
+    let passed = match is_unchanged {
         true => None,
         false => schedule.passed(now_ms),
     };
     let next = schedule.next_after(now_ms).or(passed);
-    if next.is_none() && !is_told && trigger.definition.config.contains_key("endAt") {
+    if next.is_none() && !is_unchanged && trigger.definition.config.contains_key("endAt") {
         let message = "the schedule ends before it would be due";
         return Err(Error::invalid("config.endAt", message));
     }
     let has = |key: &str| trigger.definition.config.contains_key(key);
-    if next.is_none() && !is_told && has("at") && has("startAt") {
+    if next.is_none() && !is_unchanged && has("at") && has("startAt") {
         let message = "the schedule begins after it would be due";
         return Err(Error::invalid("config.startAt", message));
     }

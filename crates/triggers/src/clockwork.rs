@@ -108,14 +108,14 @@ impl Triggers {
         let Some(schedule) = trigger.schedule() else {
             return Ok(());
         };
-        let turn = schedule.turn(due_ms, now);
+        let decision = schedule.decide(due_ms, now);
         let take = Take {
             version: trigger.version,
             from_ms: due_ms,
-            to_ms: turn.next_ms,
-            missed: turn.missed,
+            to_ms: decision.next_ms,
+            missed: decision.missed,
         };
-        let Some(fire_ms) = turn.fire_ms else {
+        let Some(fire_ms) = decision.fire_ms else {
             let firing = firing(trigger, Fired::Nothing, take, now);
             let mut changes = vec![firing];
             changes.extend(tell(&trigger.id, [missed_event(trigger, &take, now)]));
@@ -132,7 +132,7 @@ impl Triggers {
 
     /// A schedule whose definition means nothing to this version is never due again.
     async fn give_up(&self, record: &TriggerRecord, due_ms: Millis, error: &Error) -> Result<()> {
-        let told = Json::of(&json!({"code": error.code(), "message": error.to_string()}));
+        let failure = Json::of(&json!({"code": error.code(), "message": error.to_string()}));
         let take = Take {
             version: record.version,
             from_ms: due_ms,
@@ -142,7 +142,7 @@ impl Triggers {
         let firing = Firing {
             trigger: record.id.clone(),
             now_ms: self.runtime().now_ms(),
-            outcome: Fired::Failed(told),
+            outcome: Fired::Failed(failure),
             due: Some(take),
         };
         let commit = all(vec![riverrun_store::Change::Fired(Box::new(firing))]);

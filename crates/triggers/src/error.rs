@@ -77,7 +77,10 @@ pub enum Error {
 }
 
 fn first(issues: &[SchemaIssue]) -> String {
-    issues.first().map(SchemaIssue::told).unwrap_or_default()
+    issues
+        .first()
+        .map(SchemaIssue::described)
+        .unwrap_or_default()
 }
 
 /// Milliseconds as people say them: `7d`, `1h 30m`.

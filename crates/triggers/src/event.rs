@@ -14,7 +14,7 @@ use crate::{
 
 #[async_trait]
 impl Listener for Triggers {
-    async fn hear(
+    async fn on_signal(
         &self,
         signal: &SignalRecord,
     ) -> std::result::Result<(), riverrun_runtime::Error> {

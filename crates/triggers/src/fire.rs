@@ -70,7 +70,7 @@ impl Triggers {
             Err(error) => Err(error),
         };
         match started {
-            Ok(started) if !started.created && self.is_told_again(&shot, &started.run).await? => {
+            Ok(started) if !started.created && self.is_redelivered(&shot, &started.run).await? => {
                 Ok(started)
             }
             // Somebody makes up for a due time once more: that is no use of the trigger.
@@ -84,8 +84,8 @@ impl Triggers {
             }
             // Whoever makes up for it is told, and may try again: nothing is counted twice.
             Err(error) if !error.is_passing() && !shot.is_made_up_for() => {
-                let told = json!({"code": error.code(), "message": error.to_string()});
-                let changes = shot.changes(Fired::Failed(Json::of(&told)), shot.failed(told));
+                let failure = json!({"code": error.code(), "message": error.to_string()});
+                let changes = shot.changes(Fired::Failed(Json::of(&failure)), shot.failed(failure));
                 self.runtime().commit(all(changes)).await?;
                 Err(error)
             }
@@ -95,7 +95,7 @@ impl Triggers {
 
     /// Whether an event is told once more because nobody lived to say that it was heard: its run is
     /// there, and so is the word of it.
-    async fn is_told_again(&self, shot: &Shot<'_>, run: &RunId) -> Result<bool> {
+    async fn is_redelivered(&self, shot: &Shot<'_>, run: &RunId) -> Result<bool> {
         if shot.trigger.kind() != Kind::Event {
             return Ok(false);
         }

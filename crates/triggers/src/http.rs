@@ -14,7 +14,7 @@ use crate::{
     Error, Result, Trigger, Triggers,
     fire::{Shot, Story},
     read::{self, Given, land},
-    route::{Found, Pattern},
+    route::{Pattern, RouteMatch},
     signature::{self, Signature},
     trigger::{Rule, schema},
 };
@@ -165,13 +165,13 @@ impl Triggers {
             path: cut(&format!("{PREFIX}{path}")),
         };
         match self.known().routes.find(method, path) {
-            Found::Nothing => Err(no_route()),
-            Found::OtherMethods(allowed) => Err(Error::WrongMethod {
+            RouteMatch::Nothing => Err(no_route()),
+            RouteMatch::OtherMethods(allowed) => Err(Error::WrongMethod {
                 method: cut(method),
                 path: cut(&format!("{PREFIX}{path}")),
                 allowed: allowed.join(", "),
             }),
-            Found::Trigger { id, parameters } => {
+            RouteMatch::Trigger { id, parameters } => {
                 let is_text = |text: &String| percent_decode_str(text).decode_utf8().is_ok();
                 if !parameters.iter().all(is_text) {
                     let message = "a parameter of the path is not UTF-8 text";

@@ -15,7 +15,7 @@ use crate::{
 };
 
 #[derive(Default)]
-pub(crate) struct Known {
+pub(crate) struct TriggerIndex {
     pub kept: Kept,
     pub routes: Routes,
 }
@@ -38,7 +38,7 @@ pub(crate) struct Broken {
     reason: String,
 }
 
-impl Known {
+impl TriggerIndex {
     pub fn new(kept: Kept) -> Self {
         let usable = kept.usable.values();
         let usable = usable.filter_map(|trigger| match &trigger.rule {

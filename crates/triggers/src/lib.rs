@@ -32,6 +32,6 @@ pub use fire::ManualFire;
 pub use http::{Hook, HookRequest, Hooked, PREFIX, pairs};
 pub use project::Synced;
 pub use registry::Triggers;
-pub use schedule::{Missed, Schedule, Turn};
+pub use schedule::{DueDecision, Missed, Schedule};
 pub use shown::{ShownTrigger, Stats};
 pub use trigger::Trigger;

@@ -20,13 +20,13 @@ impl Triggers {
     /// Brings the triggers that files of the project keep to what the files say. Answers with the
     /// ids of those that were made or changed, and of those that went.
     pub async fn sync_project(&self, files: Vec<Value>) -> Vec<(String, Result<Synced>)> {
-        let mut told = Vec::new();
+        let mut outcomes = Vec::new();
         let refused = self.twice(&files).await;
         let ids: BTreeSet<String> = files.iter().map(named).collect();
         for (at, definition) in files.into_iter().enumerate() {
             let id = named(&definition);
             if refused.contains(&at) {
-                told.push((id.clone(), Err(Error::Exists(id.into()))));
+                outcomes.push((id.clone(), Err(Error::Exists(id.into()))));
                 continue;
             }
             let put = self.put(definition, Origin::Project).await;
@@ -34,15 +34,15 @@ impl Triggers {
                 true => Synced::Changed,
                 false => Synced::Same,
             });
-            told.push((id, synced));
+            outcomes.push((id, synced));
         }
         let known = self.known();
         let gone = known.kept.of_project().into_iter();
         for id in gone.filter(|id| !ids.contains(&**id)) {
             let removed = self.remove(&id).await;
-            told.push((id.to_string(), removed.map(|()| Synced::Removed)));
+            outcomes.push((id.to_string(), removed.map(|()| Synced::Removed)));
         }
-        told
+        outcomes
     }
 
     /// The places of those that give an id which is another's. The one that is there stays; where

@@ -9,7 +9,7 @@ use tokio::sync::{Mutex, MutexGuard, watch};
 
 use crate::{
     Definition, Kind, Result, ShownTrigger, Trigger,
-    index::{Broken, Kept, Known, missing},
+    index::{Broken, Kept, TriggerIndex, missing},
 };
 
 /// Rows read at a time.
@@ -23,7 +23,7 @@ pub struct Triggers {
 
 struct Inner {
     runtime: Runtime,
-    known: watch::Sender<Arc<Known>>,
+    known: watch::Sender<Arc<TriggerIndex>>,
     /// Whoever changes triggers here has it: what is decided on stays so until it is written.
     changing: Mutex<()>,
 }
@@ -50,7 +50,7 @@ impl Triggers {
         &self.inner.runtime
     }
 
-    pub(crate) fn known(&self) -> Arc<Known> {
+    pub(crate) fn known(&self) -> Arc<TriggerIndex> {
         self.inner.known.borrow().clone()
     }
 
@@ -67,7 +67,7 @@ impl Triggers {
     /// Resolves when a trigger is known here, or is not known any more, whoever changed it.
     pub async fn until_known(&self, id: &str, is_known: bool) {
         let mut news = self.inner.known.subscribe();
-        let holds = |known: &Arc<Known>| known.kept.usable.contains_key(id) == is_known;
+        let holds = |known: &Arc<TriggerIndex>| known.kept.usable.contains_key(id) == is_known;
         // The sender lives as long as this handle.
         let _ = news.wait_for(holds).await;
     }
@@ -177,7 +177,7 @@ impl Triggers {
         self.inner.known.send_modify(|known| {
             let mut kept = known.kept.clone();
             change(&mut kept);
-            *known = Arc::new(Known::new(kept));
+            *known = Arc::new(TriggerIndex::new(kept));
         });
         self.listen_to_engine();
     }
@@ -221,7 +221,9 @@ impl Triggers {
                 None => break,
             }
         }
-        self.inner.known.send_replace(Arc::new(Known::new(kept)));
+        self.inner
+            .known
+            .send_replace(Arc::new(TriggerIndex::new(kept)));
         self.listen_to_engine();
         Ok(())
     }

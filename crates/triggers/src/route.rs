@@ -98,7 +98,7 @@ pub(crate) struct Routes {
 
 /// What a path leads to.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Found {
+pub(crate) enum RouteMatch {
     Trigger {
         id: Name,
         /// As they stand in the path.
@@ -122,11 +122,11 @@ impl Routes {
         routes
     }
 
-    pub fn find(&self, method: &str, path: &str) -> Found {
+    pub fn find(&self, method: &str, path: &str) -> RouteMatch {
         let router = self.routers.get(method);
         if let Some(found) = router.and_then(|router| router.at(path).ok()) {
             let parameters = found.params.iter().map(|(_, text)| text.to_owned());
-            return Found::Trigger {
+            return RouteMatch::Trigger {
                 id: found.value.clone(),
                 parameters: parameters.collect(),
             };
@@ -135,8 +135,8 @@ impl Routes {
         let others = others.filter(|(_, router)| router.at(path).is_ok());
         let others: Vec<&'static str> = others.map(|(method, _)| *method).collect();
         match others.is_empty() {
-            true => Found::Nothing,
-            false => Found::OtherMethods(others),
+            true => RouteMatch::Nothing,
+            false => RouteMatch::OtherMethods(others),
         }
     }
 }
@@ -180,7 +180,7 @@ mod tests {
             (method, Pattern::parse(path).unwrap().form(), Name::from(id))
         }));
         let check = |method: &str, path: &str, id: &str, parameters: &[&str]| {
-            let expected = Found::Trigger {
+            let expected = RouteMatch::Trigger {
                 id: id.into(),
                 parameters: parameters.iter().map(|text| (*text).to_owned()).collect(),
             };
@@ -196,10 +196,10 @@ mod tests {
         check("PUT", "/lines/first", "line", &["first"]);
         assert_eq!(
             routes.find("DELETE", "/orders/new"),
-            Found::OtherMethods(vec!["GET", "POST"])
+            RouteMatch::OtherMethods(vec!["GET", "POST"])
         );
-        assert_eq!(routes.find("POST", "/orders"), Found::Nothing);
-        assert_eq!(routes.find("POST", "/orders/7/"), Found::Nothing);
+        assert_eq!(routes.find("POST", "/orders"), RouteMatch::Nothing);
+        assert_eq!(routes.find("POST", "/orders/7/"), RouteMatch::Nothing);
     }
 
     #[test]

@@ -212,7 +212,7 @@ fn event_rule(config: EventConfig) -> Result<EventRule> {
         return Err(Error::invalid("config.kind", message));
     }
     let kind = EventType::parse(&config.kind);
-    if !is_heard(&kind) {
+    if !is_signalled(&kind) {
         let message = format!(
             "{kind} starts no flow: a trigger waits for events that are emitted, or for flow.* and step.* of runs"
         );
@@ -225,7 +225,7 @@ fn event_rule(config: EventConfig) -> Result<EventRule> {
 }
 
 /// Whether events of a kind are ever told: emitted ones, and what becomes of runs.
-fn is_heard(kind: &EventType) -> bool {
+fn is_signalled(kind: &EventType) -> bool {
     let is_of_run = kind.is_engines_own() && EventType::KNOWN.contains(kind);
     kind.is_emitted() || is_of_run && *kind != EventType::FlowRegistered
 }

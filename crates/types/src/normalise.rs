@@ -93,7 +93,7 @@ impl<'a> Envelope<'a> {
             Some(b'"') => return Err(Refused::NotAnObject("a string")),
             _ => return Err(Refused::NotAnObject("a bare value")),
         }
-        let found: Found<'a> =
+        let found: EnvelopeFields<'a> =
             serde_json::from_str(json.as_str()).map_err(|_| Refused::NotAnObject("broken JSON"))?;
         if found.is_odd {
             return Err(odd(json));
@@ -214,13 +214,13 @@ fn place(name: &str) -> Option<usize> {
 }
 
 /// What an object holds of [`MEMBERS`].
-struct Found<'a> {
+struct EnvelopeFields<'a> {
     members: [Option<&'a RawValue>; MEMBERS.len()],
     /// It has others too, or one of them twice.
     is_odd: bool,
 }
 
-impl<'de> Deserialize<'de> for Found<'de> {
+impl<'de> Deserialize<'de> for EnvelopeFields<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(Finding)
     }
@@ -229,14 +229,14 @@ impl<'de> Deserialize<'de> for Found<'de> {
 struct Finding;
 
 impl<'de> Visitor<'de> for Finding {
-    type Value = Found<'de>;
+    type Value = EnvelopeFields<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Found<'de>, A::Error> {
-        let mut found = Found {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<EnvelopeFields<'de>, A::Error> {
+        let mut found = EnvelopeFields {
             members: [None; MEMBERS.len()],
             is_odd: false,
         };

@@ -7,11 +7,11 @@ pub fn plain(said: &str) -> String {
         Some(at) => said.split_at(at),
         None => (said, ""),
     };
-    let told = unfit(said)
+    let worded = unfit(said)
         .or_else(|| unknown(said))
-        .or_else(|| stray(said))
+        .or_else(|| unknown_field(said))
         .or_else(|| member(said));
-    format!("{}{place}", told.as_deref().unwrap_or(said))
+    format!("{}{place}", worded.as_deref().unwrap_or(said))
 }
 
 fn unfit(said: &str) -> Option<String> {
@@ -29,7 +29,7 @@ fn unknown(said: &str) -> Option<String> {
     Some(format!("must be {}, not {given:?}", list(expected, "or")))
 }
 
-fn stray(said: &str) -> Option<String> {
+fn unknown_field(said: &str) -> Option<String> {
     let said = said.strip_prefix("unknown field `")?;
     let (given, expected) = said.split_once("`, ")?;
     Some(match expected.strip_prefix("expected ") {
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn nobody_has_to_know_rust() {
-        for (said, told) in [
+        for (said, worded) in [
             (
                 "invalid type: string \"x\", expected i32 at line 1 column 5",
                 "must be a whole number from -2147483648 to 2147483647, not \"x\" at line 1 column 5",
@@ -156,7 +156,7 @@ mod tests {
             ),
             ("the queue is paused", "the queue is paused"),
         ] {
-            assert_eq!(plain(said), told);
+            assert_eq!(plain(said), worded);
         }
     }
 }

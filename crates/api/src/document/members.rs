@@ -39,8 +39,8 @@ pub(super) fn components(schemas: &mut Map<String, Value>, stream: &str) {
         }
     }
     for (schema, member, limits) in [
-        ("LetterFilter", "before", time(true)),
-        ("LetterFilter", "after", time(true)),
+        ("DeadLetterFilter", "before", time(true)),
+        ("DeadLetterFilter", "after", time(true)),
         ("AddOptions", "runAt", time(true)),
         ("BackfillBody", "from", time(false)),
         ("BackfillBody", "to", time(false)),

@@ -15,8 +15,8 @@ const EVERY: Duration = Duration::from_secs(10);
 
 /// Tells the log of a failure: what passes by itself is a warning, what does not is an error.
 pub(super) fn tell(status: StatusCode, code: ErrorCode, reason: &str) {
-    static TOLD: LazyLock<Told> = LazyLock::new(Told::default);
-    let Some(since) = TOLD.note(code, Instant::now()) else {
+    static LOGGED: LazyLock<LoggedCodes> = LazyLock::new(LoggedCodes::default);
+    let Some(since) = LOGGED.note(code, Instant::now()) else {
         return;
     };
     if status == StatusCode::SERVICE_UNAVAILABLE {
@@ -28,18 +28,18 @@ pub(super) fn tell(status: StatusCode, code: ErrorCode, reason: &str) {
 
 /// When each code was last told, and how often it came up since.
 #[derive(Default)]
-struct Told(Mutex<HashMap<ErrorCode, (Instant, u64)>>);
+struct LoggedCodes(Mutex<HashMap<ErrorCode, (Instant, u64)>>);
 
-impl Told {
+impl LoggedCodes {
     /// How many of the code were not told before this one; nothing if it is not its turn either.
     fn note(&self, code: ErrorCode, now: Instant) -> Option<u64> {
-        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match told.get_mut(&code) {
+        let mut logged = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match logged.get_mut(&code) {
             Some((at, since)) if now.saturating_duration_since(*at) < EVERY => {
                 *since += 1;
                 None
             }
-            _ => Some(told.insert(code, (now, 0)).map_or(0, |(_, since)| since)),
+            _ => Some(logged.insert(code, (now, 0)).map_or(0, |(_, since)| since)),
         }
     }
 }
@@ -53,9 +53,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_is_told_now_and_then_with_the_number_between() {
-        let (told, begun) = (Told::default(), Instant::now());
-        let note = |code, ms| told.note(code, begun + Duration::from_millis(ms));
+    fn a_code_is_logged_now_and_then_with_the_number_between() {
+        let (logged, begun) = (LoggedCodes::default(), Instant::now());
+        let note = |code, ms| logged.note(code, begun + Duration::from_millis(ms));
         assert_eq!(note(ErrorCode::Busy, 0), Some(0));
         assert_eq!(note(ErrorCode::Busy, 1), None);
         assert_eq!(note(ErrorCode::Internal, 1), Some(0));

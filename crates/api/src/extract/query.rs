@@ -31,10 +31,10 @@ fn read<T: DeserializeOwned>(query: &str) -> Result<T, ApiError> {
             .nth(1)
             .filter(|_| cause.contains(" field `"));
         let name = named.map_or(path, str::to_owned);
-        let told = words::plain(&cause);
+        let reason = words::plain(&cause);
         let message = match named {
-            Some(_) => told,
-            None => format!("{name}: {told}"),
+            Some(_) => reason,
+            None => format!("{name}: {reason}"),
         };
         let details = serde_json::json!({ "parameter": name });
         ApiError::new(ErrorCode::BadQuery, message).details(details)

@@ -126,7 +126,8 @@ pub struct AwaitStats {
     /// Open awaits of events.
     pub events: u64,
     /// Open callbacks: webhooks, answers of people.
-    pub doors: u64,
+    #[serde(rename = "doors")]
+    pub callbacks: u64,
     /// Emitted events for which a `where` expression or an event trigger has yet to be evaluated.
     /// Counted up to 10,000.
     pub judging: u64,

@@ -102,7 +102,7 @@ fn call(id: Value, input: &str) -> Value {
 }
 
 #[tokio::test]
-async fn calls_run_beside_each_other_and_their_frames_are_told_apart() {
+async fn calls_run_in_parallel_and_their_frames_have_ids() {
     let called = called().await;
     let mut socket = called.socket().await;
     socket.say(call(json!("slow"), "wait")).await;

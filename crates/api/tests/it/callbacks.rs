@@ -25,9 +25,9 @@ impl Provider for Asks {
                 ..Reply::default()
             });
         }
-        let door = call.invoke.job.input.clone().unwrap_or_default();
-        let door = call.host.ask("await.trigger", door).await?.value();
-        let wait = json!({"type": "trigger", "triggerId": door["id"]});
+        let callback = call.invoke.job.input.clone().unwrap_or_default();
+        let callback = call.host.ask("await.trigger", callback).await?.value();
+        let wait = json!({"type": "trigger", "triggerId": callback["id"]});
         Ok(Reply {
             suspended: serde_json::from_value(wait).ok(),
             ..Reply::default()
@@ -55,9 +55,9 @@ async fn asking(server: Server) -> Server {
 }
 
 /// Starts a run, and waits until it waits: its id and its door's.
-async fn ask(server: &Server, door: Value) -> (String, String) {
+async fn ask(server: &Server, callback: Value) -> (String, String) {
     let started = server
-        .post("/api/flows/ask/start", json!({ "input": door }))
+        .post("/api/flows/ask/start", json!({ "input": callback }))
         .await
         .expect(201);
     let run = text(&started["runId"]);
@@ -84,7 +84,7 @@ async fn ended(server: &Server, run: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_door_is_opened_once_and_its_body_is_payload_alone() {
+async fn a_callback_is_resumed_once_and_its_body_is_payload_alone() {
     let server = server().await;
     let (run, id) = ask(&server, json!({"type": "webhook"})).await;
     let body = json!({"runId": "other", "triggerId": "x", "ok": true});
@@ -106,7 +106,7 @@ async fn a_door_is_opened_once_and_its_body_is_payload_alone() {
 }
 
 #[tokio::test]
-async fn a_door_is_told_with_its_address_and_who_opened_it() {
+async fn a_callback_is_recorded_with_its_url_and_who_resumed_it() {
     let server = asking(Server::at("https://flows.example").await).await;
     for (kind, page, source) in [
         ("webhook", "api/triggers", "webhook"),
@@ -116,10 +116,10 @@ async fn a_door_is_told_with_its_address_and_who_opened_it() {
         let (_, id) = ask(&server, json!({ "type": kind })).await;
         let path = format!("/api/triggers/{id}");
         server.post(&path, json!(1)).await.expect(200);
-        let told = told(&server, &id).await;
+        let events = events_of(&server, &id).await;
         let url = format!("https://flows.example/{page}/{id}");
-        assert_eq!(told[0]["data"]["url"], json!(url));
-        assert_eq!(told[1]["data"]["source"], source, "{kind}");
+        assert_eq!(events[0]["data"]["url"], json!(url));
+        assert_eq!(events[1]["data"]["source"], source, "{kind}");
     }
 }
 
@@ -177,7 +177,7 @@ async fn what_is_no_json_is_text_unless_it_says_so() {
 }
 
 #[tokio::test]
-async fn a_signed_door_takes_only_what_is_signed() {
+async fn a_signed_callback_accepts_only_signed_requests() {
     let server = server().await;
     let (run, id) = ask(
         &server,
@@ -206,7 +206,7 @@ async fn a_signed_door_takes_only_what_is_signed() {
 }
 
 #[tokio::test]
-async fn a_door_closes_when_its_time_is_over_or_its_run_is_cancelled() {
+async fn a_callback_closes_when_its_time_is_over_or_its_run_is_cancelled() {
     let server = server().await;
     let (run, id) = ask(&server, json!({"type": "api", "timeoutMs": 30})).await;
     let shown = ended(&server, &run).await;
@@ -215,9 +215,12 @@ async fn a_door_closes_when_its_time_is_over_or_its_run_is_cancelled() {
         .post(&format!("/api/triggers/{id}"), json!({}))
         .await
         .refused(410, "AWAIT_EXPIRED");
-    let told = self::told(&server, &id).await;
-    assert_eq!(told[1]["type"], "trigger.timeout");
-    assert!(told[1]["data"]["duration"].as_u64().is_some(), "{told:?}");
+    let events = self::events_of(&server, &id).await;
+    assert_eq!(events[1]["type"], "trigger.timeout");
+    assert!(
+        events[1]["data"]["duration"].as_u64().is_some(),
+        "{events:?}"
+    );
     let (run, id) = ask(&server, json!({"type": "api"})).await;
     server
         .post(
@@ -230,14 +233,14 @@ async fn a_door_closes_when_its_time_is_over_or_its_run_is_cancelled() {
         .post(&format!("/api/triggers/{id}"), json!({}))
         .await
         .refused(410, "AWAIT_CLOSED");
-    let told = self::told(&server, &id).await;
-    let kinds: Vec<_> = told.iter().map(|e| text(&e["type"])).collect();
+    let events = self::events_of(&server, &id).await;
+    let kinds: Vec<_> = events.iter().map(|e| text(&e["type"])).collect();
     assert_eq!(kinds, ["trigger.registered", "trigger.cancelled"]);
-    assert_eq!(told[1]["data"], json!({"reason": "no longer wanted"}));
+    assert_eq!(events[1]["data"], json!({"reason": "no longer wanted"}));
 }
 
 /// The stream of a door.
-async fn told(server: &Server, id: &str) -> Vec<Value> {
+async fn events_of(server: &Server, id: &str) -> Vec<Value> {
     let stream = server.get(&format!("/api/events/nq:trigger:{id}")).await;
     stream.expect(200)["items"].as_array().unwrap().clone()
 }
@@ -290,7 +293,7 @@ async fn a_person_answers_on_a_page() {
 }
 
 #[tokio::test]
-async fn a_large_body_opens_no_door() {
+async fn a_large_body_resumes_no_callback() {
     let server = server().await;
     let (run, id) = ask(
         &server,
@@ -301,8 +304,8 @@ async fn a_large_body_opens_no_door() {
     let large = json!({"data": "x".repeat(10 << 20)});
     // Before anybody computes its signature.
     server.post(&path, large).await.refused(413, "TOO_LARGE");
-    let (_, door) = ask(&server, json!({"type": "api"})).await;
-    let path = format!("/api/flows/triggers/{door}");
+    let (_, callback) = ask(&server, json!({"type": "api"})).await;
+    let path = format!("/api/flows/triggers/{callback}");
     let most = (1 << 20) - 2;
     let over = json!("x".repeat(most + 1));
     server.post(&path, over).await.refused(413, "TOO_LARGE");
@@ -370,7 +373,7 @@ async fn a_person_whose_answer_is_refused_is_shown_a_page() {
 }
 
 #[tokio::test]
-async fn who_comes_too_late_to_a_page_is_told_why() {
+async fn a_late_visitor_of_the_page_sees_the_reason() {
     let server = server().await;
     let check = async |id: &str, status: u16, says: &str| {
         let shown = server.get(&format!("/approve/{id}")).await;

@@ -410,10 +410,10 @@ async fn a_value_beyond_its_limit_is_refused_and_not_cut() {
             .refused(400, "BAD_REQUEST");
     }
     // In characters, as a schema counts them.
-    for (letters, status) in [(256, 201), (257, 400)] {
-        let body = json!({"tenantId": "\u{1f600}".repeat(letters)});
+    for (length, status) in [(256, 201), (257, 400)] {
+        let body = json!({"tenantId": "\u{1f600}".repeat(length)});
         let answer = server.post("/api/flows/order/start", body).await;
-        assert_eq!(answer.status, status, "{letters}");
+        assert_eq!(answer.status, status, "{length}");
     }
     for cursor in ["+1", "01", "0", "-1", "1.0"] {
         let path = format!("/api/runs?cursor={}", cursor.replace('+', "%2B"));
@@ -461,10 +461,10 @@ async fn no_answer_lets_a_browser_guess_its_type() {
         let _ = stream.read_to_end(&mut answer).await;
         let answer = String::from_utf8_lossy(&answer);
         let heads = answer.matches("HTTP/1.").count();
-        let told = answer
+        let stated = answer
             .matches("x-content-type-options: nosniff\r\n")
             .count();
         assert!(heads >= 1, "{answer}");
-        assert_eq!(heads, told, "{answer}");
+        assert_eq!(heads, stated, "{answer}");
     }
 }

@@ -73,7 +73,7 @@ async fn every_failure_has_one_shape() {
         ("GET", "/api/docs/errors/NOPE", "", ""),
         ("POST", "/api/runs/gone/cancel", json, "{\"reason\": 5}"),
     ];
-    let mut told = String::new();
+    let mut report = String::new();
     for (method, path, content_type, body) in cases {
         let mut request = Request::builder().method(*method).uri(*path);
         if !content_type.is_empty() {
@@ -84,17 +84,17 @@ async fn every_failure_has_one_shape() {
             .await;
         let shown: String = body.chars().take(40).collect();
         let _ = writeln!(
-            told,
+            report,
             "{method} {path} {content_type} {}",
             shown.replace('\n', "\\n")
         );
         if let Some(allow) = answer.headers.get("allow") {
-            let _ = writeln!(told, "  allow: {}", allow.to_str().unwrap());
+            let _ = writeln!(report, "  allow: {}", allow.to_str().unwrap());
         }
-        let _ = writeln!(told, "  {} {}\n", answer.status.as_u16(), answer.json());
+        let _ = writeln!(report, "  {} {}\n", answer.status.as_u16(), answer.json());
         assert!(answer.headers.contains_key("x-request-id"));
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(report);
 }
 
 #[tokio::test]

@@ -120,18 +120,18 @@ async fn streams_kinds_and_queues_share_a_socket() {
         .post(&format!("/api/runs/{run}/cancel"), json!({}))
         .await
         .expect(200);
-    let mut heard = Vec::new();
-    while heard.len() < 3 {
+    let mut received = Vec::new();
+    while received.len() < 3 {
         let said = socket.next().await;
-        heard.push(format!(
+        received.push(format!(
             "{} {}",
             text(&said["id"]),
             text(&said["event"]["type"])
         ));
     }
-    heard.sort();
+    received.sort();
     assert_eq!(
-        heard,
+        received,
         [
             "ends flow.cancelled",
             "run flow.cancelled",
@@ -335,7 +335,7 @@ async fn a_socket_has_so_many_subscriptions() {
 }
 
 #[tokio::test]
-async fn a_slow_subscriber_is_told_and_misses_nothing() {
+async fn a_slow_subscriber_gets_a_notice_and_misses_nothing() {
     const EVENTS: usize = 1_500;
     let server = Server::new().await;
     let mut socket = Socket::connect(&server.listen().await, PATH).await;
@@ -362,7 +362,7 @@ async fn a_slow_subscriber_is_told_and_misses_nothing() {
             }
         }
     }
-    assert!(late >= 2, "each was told that it is late");
+    assert!(late >= 2, "each got a notice that it is late");
 }
 
 #[tokio::test]
@@ -398,7 +398,7 @@ async fn forgetful(server: &Server) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn who_comes_back_behind_what_is_kept_is_told_how_much_is_gone() {
+async fn a_reader_behind_the_kept_events_gets_the_number_of_deleted_ones() {
     let server = Server::new().await;
     let ids = forgetful(&server).await;
     let mut socket = Socket::connect(&server.listen().await, PATH).await;
@@ -406,8 +406,8 @@ async fn who_comes_back_behind_what_is_kept_is_told_how_much_is_gone() {
     subscribe(&mut socket, "a", wanted).await;
     let said = socket.next().await;
     assert_eq!(said, json!({"type": "missed", "id": "a", "missed": 2}));
-    let told = event(&mut socket, "a").await;
-    assert_eq!(told["event"]["id"], ids[3]);
+    let kept = event(&mut socket, "a").await;
+    assert_eq!(kept["event"]["id"], ids[3]);
     // Who has seen all that is gone has missed nothing, and who begins takes what there is.
     for (id, from) in [("b", ids[2].as_str()), ("c", "start")] {
         let wanted = json!({"stream": "nq:trigger:t", "from": from});

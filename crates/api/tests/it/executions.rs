@@ -7,14 +7,14 @@ use crate::{
 
 /// A flow of one step that the process `mail` runs: its type is the process's name.
 async fn start_mail(server: &Server, input: &str, query: &str) -> Value {
-    let flow = json!({"id": "letter", "version": "1.0.0", "initialStepId": "send", "steps": {
+    let flow = json!({"id": "mail", "version": "1.0.0", "initialStepId": "send", "steps": {
         "send": {"type": "mail", "config": {"template": "welcome"},
             "input": {"type": "static", "value": input},
             "retry": {"maxAttempts": 3, "backoffMs": 600_000, "maxBackoffMs": 600_000}},
     }});
     let registered = server.post("/api/flows", flow).await.expect(201);
     assert_eq!(registered["issues"], json!([]));
-    let path = format!("/api/flows/letter/start{query}");
+    let path = format!("/api/flows/mail/start{query}");
     let status = if query.is_empty() { 201 } else { 200 };
     server.post(&path, json!({})).await.expect(status)
 }

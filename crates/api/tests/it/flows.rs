@@ -83,7 +83,7 @@ async fn yaml_says_the_same() {
 }
 
 #[tokio::test]
-async fn every_issue_is_told_and_nothing_registered() {
+async fn every_issue_is_reported_and_nothing_registered() {
     let server = Server::new().await;
     let bad = json!({"id": "bad", "version": "1.0.0", "initialStepId": "gone", "steps": {
         "a": {"type": "nope"},
@@ -388,7 +388,7 @@ async fn a_wait_that_is_over_answers_with_the_run_as_it_is() {
 }
 
 #[tokio::test]
-async fn an_event_that_a_trigger_takes_is_heard() {
+async fn an_event_that_a_trigger_takes_is_not_counted_as_unheard() {
     let server = Server::new().await;
     server.order().await;
     let flow = json!({"id": "shop", "version": "1.0.0", "initialStepId": "a.b", "steps": {

@@ -138,28 +138,31 @@ async fn an_open_stream_says_where_it_is_before_its_first_event() {
 }
 
 #[tokio::test]
-async fn a_queue_is_heard_live() {
+async fn a_queue_is_followed_live() {
     let server = server(Value::Null).await;
     let path = "/api/_events/queue/mail/stream";
     let mut reader = Reader::open(&server, path, None).await;
     assert!(reader.opening().await.contains("\nid: "));
     let job = add(&server, json!({"data": "talk"})).await;
-    let mut heard = Vec::new();
+    let mut received = Vec::new();
     for _ in 0..3 {
-        heard.push(reader.next().await.unwrap());
+        received.push(reader.next().await.unwrap());
     }
-    assert_eq!(kinds(&heard), ["job.added", "job.active", "job.completed"]);
-    for message in &heard {
+    assert_eq!(
+        kinds(&received),
+        ["job.added", "job.active", "job.completed"]
+    );
+    for message in &received {
         let event = message.json();
         assert_eq!(text(&event["runId"]), job);
         assert_eq!(event["data"]["queue"], "mail");
     }
     // Nothing of it is stored: who comes back is told.
-    let mut back = Reader::open(&server, path, Some(&heard[0].id)).await;
+    let mut back = Reader::open(&server, path, Some(&received[0].id)).await;
     let missed = back.next().await.unwrap();
     assert_eq!(
         (missed.event.as_str(), missed.json()),
-        ("stream.missed", json!({"after": heard[0].id}))
+        ("stream.missed", json!({"after": received[0].id}))
     );
     let mut some = Reader::open(&server, &format!("{path}?types=job.completed"), None).await;
     add(&server, json!({"data": 2})).await;
@@ -184,7 +187,7 @@ async fn a_queue_is_heard_live() {
 }
 
 #[tokio::test]
-async fn a_reader_that_is_too_slow_for_a_queue_is_told_so() {
+async fn a_reader_that_is_too_slow_for_a_queue_gets_the_number_it_missed() {
     let server = server(Value::Null).await;
     server
         .post("/api/queue/mail/pause", json!({}))
@@ -202,10 +205,10 @@ async fn a_reader_that_is_too_slow_for_a_queue_is_told_so() {
     let first = reader.next().await.unwrap();
     assert_eq!(first.event, "stream.missed");
     let missed = first.json()["missed"].as_u64().unwrap();
-    let mut heard = 0;
-    while missed + heard < 3_000 {
+    let mut received = 0;
+    while missed + received < 3_000 {
         assert_eq!(reader.next().await.unwrap().event, "job.added");
-        heard += 1;
+        received += 1;
     }
 }
 

@@ -64,9 +64,11 @@ async fn a_run_says_why_it_waits() {
     let why = server.get(&format!("/api/runs/{id}/why")).await.expect(200);
     let since = why["reasons"][0]["since"].clone();
     assert!(text(&since).ends_with('Z'), "{why}");
-    let told = serde_json::to_string_pretty(&why).unwrap();
-    let told = told.replace(&id, "<run>").replace(&text(&since), "<since>");
-    insta::assert_snapshot!(told);
+    let shown = serde_json::to_string_pretty(&why).unwrap();
+    let shown = shown
+        .replace(&id, "<run>")
+        .replace(&text(&since), "<since>");
+    insta::assert_snapshot!(shown);
     let latest = server.get("/api/runs/latest/why").await.expect(200);
     assert_eq!(latest["runId"], id.as_str());
     let job = server.get(&format!("/api/runs/{id}__do/why")).await;

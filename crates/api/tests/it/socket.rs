@@ -12,7 +12,7 @@ use tokio_tungstenite::{
 
 pub struct Socket {
     stream: WebSocketStream<MaybeTlsStream<TcpStream>>,
-    heard: VecDeque<String>,
+    received: VecDeque<String>,
 }
 
 /// Nothing here may take long.
@@ -27,7 +27,7 @@ impl Socket {
         let connected = within(connect_async(format!("ws://{address}{path}"))).await;
         Self {
             stream: connected.unwrap().0,
-            heard: VecDeque::new(),
+            received: VecDeque::new(),
         }
     }
 
@@ -58,20 +58,20 @@ impl Socket {
     }
 
     pub async fn next_text(&mut self) -> String {
-        while self.heard.is_empty() {
+        while self.received.is_empty() {
             match within(self.stream.next()).await {
                 Some(Ok(Message::Text(text))) => {
-                    self.heard.extend(text.lines().map(str::to_owned));
+                    self.received.extend(text.lines().map(str::to_owned));
                 }
                 Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
                 other => panic!("{other:?}"),
             }
         }
-        self.heard.pop_front().unwrap()
+        self.received.pop_front().unwrap()
     }
 
     /// The next message, which must have this method.
-    pub async fn hears(&mut self, method: &str) -> Value {
+    pub async fn receives(&mut self, method: &str) -> Value {
         let message = self.next().await;
         assert_eq!(message["method"], method, "{message}");
         message

@@ -154,9 +154,9 @@ async fn a_trigger_is_reduced_from_its_stream() {
 async fn events_that_nobody_takes_are_kept_and_counted() {
     let server = Server::new().await;
     server.order().await;
-    let trigger = json!({"id": "t", "type": "event", "flow": "order", "config": {"kind": "heard"}});
+    let trigger = json!({"id": "t", "type": "event", "flow": "order", "config": {"kind": "taken"}});
     server.post("/api/triggers", trigger).await.expect(201);
-    for kind in ["unheard.a", "heard", "unheard.b", "unheard.a"] {
+    for kind in ["unheard.a", "taken", "unheard.b", "unheard.a"] {
         server
             .post("/api/events", json!({"type": kind, "data": {"n": 1}}))
             .await

@@ -226,13 +226,13 @@ async fn what_is_refused_says_why() {
         )
         .await
         .expect(201);
-    let mut told = String::new();
+    let mut shown = String::new();
     let mut tell = |what: &str, answer: Answer| {
         let status = answer.status.as_u16();
         let error = answer.json()["error"].clone();
-        told += &format!("{what}: {status} {} {}\n", error["code"], error["message"]);
+        shown += &format!("{what}: {status} {} {}\n", error["code"], error["message"]);
         if let Some(details) = error.get("details") {
-            told += &format!("    {details}\n");
+            shown += &format!("    {details}\n");
         }
     };
     let make = async |trigger: Value| server.post("/api/triggers", trigger).await;
@@ -317,7 +317,7 @@ async fn what_is_refused_says_why() {
             .post("/api/schedules/plain/backfill", json!({"from": "soon"}))
             .await,
     );
-    insta::assert_snapshot!("refusals", told);
+    insta::assert_snapshot!("refusals", shown);
     let shown = server.get("/api/triggers/signed").await;
     assert!(!shown.text().contains("a-long-secret"));
 }

@@ -30,14 +30,14 @@ async fn worker(address: &str, name: &str, processes: Value) -> Socket {
 /// The same, with what the server says of it.
 async fn welcomed(address: &str, name: &str, processes: Value) -> (Socket, Value) {
     let mut worker = introduced(address, name, processes).await;
-    let welcome = worker.hears("welcome").await;
+    let welcome = worker.receives("welcome").await;
     (worker, welcome["params"].clone())
 }
 
 /// Connects and says who it is.
 async fn introduced(address: &str, name: &str, processes: Value) -> Socket {
     let mut worker = Socket::connect(address, PATH).await;
-    let hello = worker.hears("initialise").await;
+    let hello = worker.receives("initialise").await;
     assert_eq!(hello["params"]["protocol"], 1);
     let said = json!({
         "protocol": 1, "sdk": {"name": "fake", "version": "1", "language": "fake"},
@@ -99,7 +99,7 @@ async fn a_worker_connects_is_listed_and_runs_jobs_and_calls() {
     assert!(text(&shown["since"]).ends_with('Z'), "{shown}");
 
     let job = add(&server).await;
-    let invoke = worker.hears("invoke").await;
+    let invoke = worker.receives("invoke").await;
     let params = &invoke["params"];
     assert_eq!(
         (&params["process"], &params["kind"]),
@@ -130,7 +130,7 @@ async fn a_worker_connects_is_listed_and_runs_jobs_and_calls() {
     let call = json!({"process": "ml/train", "input": 5});
     let called = server.post("/api/runner/execute", call);
     let (called, ()) = tokio::join!(called, async {
-        let invoke = worker.hears("invoke").await;
+        let invoke = worker.receives("invoke").await;
         assert_eq!(invoke["params"]["kind"], "call");
         answer(&mut worker, &invoke, json!(6)).await;
     });
@@ -160,7 +160,7 @@ async fn without_a_worker_jobs_wait_and_calls_are_refused() {
     );
 
     let mut second = worker(&address, "two", train()).await;
-    let invoke = second.hears("invoke").await;
+    let invoke = second.receives("invoke").await;
     assert_eq!(invoke["params"]["attempt"], 1);
     answer(&mut second, &invoke, json!(1)).await;
     job_is(&server, &job, "completed").await;
@@ -178,7 +178,10 @@ async fn a_connection_that_breaks_and_comes_back_goes_on() {
     known(&server, "one").await;
     let job = add(&server).await;
     let (called, ()) = tokio::join!(called, async {
-        let invokes = [first.hears("invoke").await, first.hears("invoke").await];
+        let invokes = [
+            first.receives("invoke").await,
+            first.receives("invoke").await,
+        ];
         drop(first);
         until(async || {
             let shown = known(&server, "one").await;
@@ -208,13 +211,13 @@ async fn a_connection_that_breaks_and_comes_back_goes_on() {
             json!({"invocation": invoke["id"], "jobId": id, "lease": lease})
         });
         let mut again = Socket::connect(&address, PATH).await;
-        let hello = again.hears("initialise").await;
+        let hello = again.receives("initialise").await;
         let said = json!({
             "protocol": 1, "sdk": {"name": "fake", "version": "1", "language": "fake"},
             "worker": {"name": "one"}, "processes": train(), "credits": 2, "running": running,
         });
         again.say(json!({"id": hello["id"], "result": said})).await;
-        again.hears("welcome").await;
+        again.receives("welcome").await;
         for invoke in &invokes {
             answer(&mut again, invoke, json!(7)).await;
         }
@@ -255,9 +258,9 @@ async fn what_is_no_message_ends_one_connection_and_harms_nobody() {
     }
     // One that never says who it is fares no better.
     let mut early = Socket::connect(&address, PATH).await;
-    early.hears("initialise").await;
+    early.receives("initialise").await;
     early.send(Message::text("[1]")).await;
-    let refused = early.hears("refused").await;
+    let refused = early.receives("refused").await;
     assert_eq!(refused["params"]["code"], "PROTOCOL_ERROR");
     assert_eq!(early.closed().await.0, 1002);
 
@@ -267,7 +270,7 @@ async fn what_is_no_message_ends_one_connection_and_harms_nobody() {
         json!([{"id": "a", "config": {"concurrency": 0}}]),
     )
     .await;
-    let refused = invalid.hears("refused").await;
+    let refused = invalid.receives("refused").await;
     assert_eq!(
         refused["params"]["details"]["issues"][0]["path"],
         "concurrency"
@@ -277,7 +280,7 @@ async fn what_is_no_message_ends_one_connection_and_harms_nobody() {
     assert!(reason.starts_with("PROCESS_INVALID: "), "{reason}");
 
     let job = add(&server).await;
-    let invoke = good.hears("invoke").await;
+    let invoke = good.receives("invoke").await;
     answer(&mut good, &invoke, json!(1)).await;
     job_is(&server, &job, "completed").await;
     let workers = server.get("/api/workers").await.expect(200);
@@ -331,7 +334,7 @@ async fn a_process_of_the_server_wins_over_a_workers() {
     // Without it the worker's stands in, until there is one again.
     server.runtime.remove_process("ml/train");
     let job = add(&server).await;
-    let invoke = worker.hears("invoke").await;
+    let invoke = worker.receives("invoke").await;
     answer(&mut worker, &invoke, json!("far")).await;
     assert_eq!(job_is(&server, &job, "completed").await["result"], "far");
     put();
@@ -346,7 +349,7 @@ async fn a_worker_is_drained() {
     let mut first = worker(&address, "one", train()).await;
     let shown = known(&server, "one").await;
     let job = add(&server).await;
-    let invoke = first.hears("invoke").await;
+    let invoke = first.receives("invoke").await;
     let path = format!("/api/workers/{}/drain", shown["id"]);
     let drained = server
         .post(&path, json!({"graceMs": 5_000}))
@@ -356,7 +359,7 @@ async fn a_worker_is_drained() {
         (&drained["state"], &drained["running"]),
         (&json!("draining"), &json!(1))
     );
-    let drain = first.hears("drain").await;
+    let drain = first.receives("drain").await;
     assert_eq!(drain["params"]["graceMs"], 5_000);
     answer(&mut first, &invoke, json!(1)).await;
     first
@@ -403,9 +406,9 @@ async fn a_client_that_never_answers_a_ping_is_gone() {
     known(&server, "alive").await;
     let job = add(&server).await;
     let living = tokio::spawn(async move {
-        let invoke = alive.hears("invoke").await;
+        let invoke = alive.receives("invoke").await;
         answer(&mut alive, &invoke, json!(1)).await;
-        let last = alive.hears("invoke").await;
+        let last = alive.receives("invoke").await;
         answer(&mut alive, &last, json!(2)).await;
         alive
     });
@@ -416,9 +419,9 @@ async fn a_client_that_never_answers_a_ping_is_gone() {
              sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
         );
         stream.write_all(request.as_bytes()).await.unwrap();
-        let mut heard = Vec::new();
-        within(stream.read_to_end(&mut heard)).await.unwrap();
-        let text = String::from_utf8_lossy(&heard);
+        let mut received = Vec::new();
+        within(stream.read_to_end(&mut received)).await.unwrap();
+        let text = String::from_utf8_lossy(&received);
         assert!(text.starts_with("HTTP/1.1 101"), "{text}");
         assert!(text.contains("nothing came for 900 ms"), "{text}");
     }
@@ -455,7 +458,7 @@ async fn the_processes_of_a_worker_make_flows() {
     for asked in 1..=3 {
         let started = server.post("/api/flows/shop/start", json!({"input": {"n": 5}}));
         let run = text(&started.await.expect(201)["runId"]);
-        let order = worker.hears("invoke").await;
+        let order = worker.receives("invoke").await;
         assert_eq!(order["params"]["process"], "shop/order");
         let emit = json!({"invocation": order["id"], "type": "ordered", "data": {"n": 6}});
         worker
@@ -463,7 +466,7 @@ async fn the_processes_of_a_worker_make_flows() {
             .await;
         assert_eq!(worker.next().await["id"], asked);
         answer(&mut worker, &order, json!("ordered")).await;
-        let ship = worker.hears("invoke").await;
+        let ship = worker.receives("invoke").await;
         assert_eq!(
             (&ship["params"]["process"], &ship["params"]["input"]),
             (&json!("shop/ship"), &json!({"n": 6}))
@@ -481,7 +484,7 @@ async fn the_processes_of_a_worker_make_flows() {
 }
 
 #[tokio::test]
-async fn workers_that_make_different_flows_of_one_name_are_told() {
+async fn workers_that_define_different_flows_of_one_name_are_reported() {
     let server = Server::new().await;
     let address = server.listen().await;
     let _first = worker(&address, "one", shop("ordered")).await;
@@ -572,7 +575,7 @@ async fn workers_make_a_flow_together() {
     .await;
     let started = server.post("/api/flows/both/start", json!({"input": {}}));
     let run = text(&started.await.expect(201)["runId"]);
-    let order = orders.hears("invoke").await;
+    let order = orders.receives("invoke").await;
     let emit = json!({"invocation": order["id"], "type": "ordered", "data": {"n": 6}});
     orders
         .say(json!({"id": 1, "method": "emit", "params": emit}))
@@ -585,7 +588,7 @@ async fn workers_make_a_flow_together() {
     let (mut ships, welcome) = welcomed(&address, "ships", shipping()).await;
     assert_eq!(codes(&welcome), [""; 0], "{welcome}");
     assert_eq!(steps_of(&server).await, both);
-    let ship = ships.hears("invoke").await;
+    let ship = ships.receives("invoke").await;
     assert_eq!(ship["params"]["process"], "both/ship");
     answer(&mut ships, &ship, json!("shipped")).await;
     until(async || {

@@ -3,10 +3,10 @@
 
 use riverrun_types::{ErrorCode, Json, Name, time::iso};
 
-use super::{How, Over, Turn};
+use super::{Decider, How, Over};
 use crate::{AwaitFor, Awaiting, Failure, Visit, VisitKey, Wait, fact::Fact, run::timed_out};
 
-impl Turn<'_> {
+impl Decider<'_> {
     /// A visit that has not begun waits first.
     pub(super) fn await_first(&mut self, key: &VisitKey, awaiting: Awaiting) {
         let waits = |visit: &&Visit| self.plan.must_await(visit);
@@ -76,7 +76,10 @@ impl Turn<'_> {
             return;
         }
         // One that is opened again and again stays open while the visit lasts.
-        if !visit.doors().any(|door| door.id == *id && door.many) {
+        if !visit
+            .callbacks()
+            .any(|callback| callback.id == *id && callback.many)
+        {
             let over = Over::of(&visit, awaiting, How::Settled);
             self.decision.settled.push(over);
         }
@@ -133,17 +136,17 @@ impl Turn<'_> {
     }
 
     /// A visit ends, and with it the doors that its code has made: nobody waits at them any more.
-    pub(super) fn close_doors(&mut self, visit: &Visit, reason: &str) {
+    pub(super) fn close_callbacks(&mut self, visit: &Visit, reason: &str) {
         let waits = match &visit.wait {
             Some(Wait::Await(awaiting)) => Some(&awaiting.id),
             _ => None,
         };
-        for door in visit.doors() {
-            let is_over = visit.is_over(&door);
-            if !is_over && waits != Some(&door.id) {
+        for callback in visit.callbacks() {
+            let is_over = visit.is_over(&callback);
+            if !is_over && waits != Some(&callback.id) {
                 self.decision.settled.push(Over {
-                    taken: visit.taken(&door.id),
-                    id: door.id,
+                    taken: visit.taken(&callback.id),
+                    id: callback.id,
                     how: How::Cancelled {
                         reason: reason.to_owned(),
                     },

@@ -3,7 +3,7 @@
 use riverrun_types::{ErrorCode, Json, Path, State};
 use serde_json::json;
 
-use super::Turn;
+use super::Decider;
 use crate::{Failure, Visit};
 
 /// The longest message of a failure, in characters: messages are for people.
@@ -15,7 +15,7 @@ const MAX_STACK: usize = 40_000;
 /// once more.
 const MAX_DETAILS_DEPTH: usize = 80;
 
-impl Turn<'_> {
+impl Decider<'_> {
     pub(super) fn check_output(
         &self,
         visit: &Visit,
@@ -103,7 +103,10 @@ impl Turn<'_> {
         let Some(first) = issues.first() else {
             return Ok(());
         };
-        let message = format!("writing {key} breaks the state's schema{}", first.told());
+        let message = format!(
+            "writing {key} breaks the state's schema{}",
+            first.described()
+        );
         Err(Failure::new(ErrorCode::StateInvalid, message)
             .details(json!({ "issues": issues }))
             .permanent())

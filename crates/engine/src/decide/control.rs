@@ -2,10 +2,10 @@
 
 use riverrun_types::{ErrorCode, time::iso};
 
-use super::Turn;
+use super::Decider;
 use crate::{Cancellation, Failure, fact::Fact};
 
-impl Turn<'_> {
+impl Decider<'_> {
     pub(super) fn due(&mut self) {
         if self.state.paused {
             return;

@@ -4,10 +4,10 @@ use indexmap::IndexMap;
 use riverrun_types::{ErrorCode, Json, OnFailure};
 use serde_json::json;
 
-use super::{How, Over, Turn};
+use super::{Decider, How, Over};
 use crate::{BranchStatus, Branches, Cancellation, Failure, Visit, Wait, fact::Fact};
 
-impl Turn<'_> {
+impl Decider<'_> {
     /// A path inside a branch is at its end: the fork around it may be, too.
     pub(super) fn branch_ended(&mut self, visit: &Visit) {
         let place = visit.branch.as_ref();
@@ -103,8 +103,8 @@ impl Turn<'_> {
             source: "system".to_owned(),
             reason: Some(reason.to_owned()),
         };
-        self.cancel_visits(&cancellation, |turn, visit| {
-            let mut around = turn.state.forks_around(visit);
+        self.cancel_visits(&cancellation, |decider, visit| {
+            let mut around = decider.state.forks_around(visit);
             around.any(|(holder, _)| holder.key == of.key)
         });
     }
@@ -130,7 +130,7 @@ impl Turn<'_> {
                 }
                 _ => {}
             }
-            self.close_doors(&visit, reason);
+            self.close_callbacks(&visit, reason);
             let is_done =
                 matches!(&visit.wait, Some(Wait::Time { output, .. }) if output.is_some());
             let compensation = self.compensation(&visit).filter(|_| is_done);

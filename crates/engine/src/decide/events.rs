@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use riverrun_types::{Draft, ErrorCode, Json, Name, StepRef};
 use serde_json::json;
 
-use super::{Entry, Turn};
+use super::{Decider, Entry};
 use crate::{Failure, Undo, VisitKey, fact::Fact};
 
 /// Events that wait for others of a join, at most.
 const MAX_HELD: usize = 10_000;
 
-impl Turn<'_> {
+impl Decider<'_> {
     /// Something happened in the run, or outside and for the run. Each step that it enters gets a
     /// visit of its own.
     pub(super) fn emitted(&mut self, event: Draft, entries: Vec<Entry>) {

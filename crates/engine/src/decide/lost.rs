@@ -2,10 +2,10 @@
 
 use riverrun_types::{ErrorCode, OnFailure, VisitStatus};
 
-use super::Turn;
+use super::Decider;
 use crate::{Branches, Failure, Parked, Visit, VisitKey, fact::Fact, retry};
 
-impl Turn<'_> {
+impl Decider<'_> {
     /// What runs when its worker is gone is tried again, a bounded number of times in a row.
     pub(super) fn lost(&mut self) {
         // What runs as a job is its worker's to lose.

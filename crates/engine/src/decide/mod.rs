@@ -1,6 +1,6 @@
 //! The judge: one input in, the events that follow from it out.
 //!
-//! Every decision is made on a [`Turn`]: it holds the run's state and emits facts, and each fact
+//! Every decision is made on a [`Decider`]: it holds the run's state and emits facts, and each fact
 //! is applied to the state the moment it is emitted. Nothing else touches the state, so what a
 //! replay of the events gives is what was decided on.
 
@@ -252,7 +252,7 @@ pub fn start(plan: &Plan, start: Start, now: Millis) -> (RunState, Decision) {
     let mut state = RunState::new();
     let from = start.not_before.unwrap_or(now).max(now);
     let deadline = plan.deadline(from);
-    let mut turn = Turn::new(plan, &mut state, RunId::new(""), now);
+    let mut decider = Decider::new(plan, &mut state, RunId::new(""), now);
     let started = Fact::Started(Started {
         input: start.input,
         version: plan.version.clone(),
@@ -266,8 +266,8 @@ pub fn start(plan: &Plan, start: Start, now: Millis) -> (RunState, Decision) {
     let mut event = started.draft(now);
     event.correlation_id = start.correlation_id;
     event.causation_id = start.causation_id;
-    turn.take_in(event);
-    let decision = turn.decided();
+    decider.take_in(event);
+    let decision = decider.decided();
     (state, decision)
 }
 
@@ -285,24 +285,24 @@ pub fn decide(
     if state.status.is_ended() || state.len == 0 {
         return Decision::default();
     }
-    let mut turn = Turn::new(plan, state, run.clone(), now);
+    let mut decider = Decider::new(plan, state, run.clone(), now);
     match input {
-        Input::Begin(visit) => turn.begin(&visit),
+        Input::Begin(visit) => decider.begin(&visit),
         Input::Began {
             visit,
             attempt,
             at_ms,
-        } => turn.began(&visit, attempt, at_ms),
-        Input::Await { visit, awaiting } => turn.await_first(&visit, awaiting),
-        Input::Refused { visit, failure } => turn.refused(&visit, failure),
+        } => decider.began(&visit, attempt, at_ms),
+        Input::Await { visit, awaiting } => decider.await_first(&visit, awaiting),
+        Input::Refused { visit, failure } => decider.refused(&visit, failure),
         Input::Settled {
             visit,
             id,
             value,
             reason,
-        } => turn.settled(&visit, &id, value, reason),
-        Input::Late { visit, id, so_far } => turn.late(&visit, &id, so_far),
-        Input::Emitted { event, entries } => turn.emitted(*event, entries),
+        } => decider.settled(&visit, &id, value, reason),
+        Input::Late { visit, id, so_far } => decider.late(&visit, &id, so_far),
+        Input::Emitted { event, entries } => decider.emitted(*event, entries),
         Input::Finished {
             visit,
             attempt,
@@ -310,30 +310,30 @@ pub fn decide(
             jitter,
             retry,
         } => {
-            turn.retry = retry;
-            turn.finished_attempt(&visit, attempt, outcome, jitter);
+            decider.retry = retry;
+            decider.finished_attempt(&visit, attempt, outcome, jitter);
         }
-        Input::ChildEnded { visit, run, result } => turn.child_ended(&visit, &run, result),
-        Input::Due => turn.due(),
-        Input::Lost => turn.lost(),
+        Input::ChildEnded { visit, run, result } => decider.child_ended(&visit, &run, result),
+        Input::Due => decider.due(),
+        Input::Lost => decider.lost(),
         Input::Park {
             visit,
             attempt,
             parked,
-        } => turn.park(&visit, attempt, parked),
-        Input::ParkAll(parked) => turn.park_all(parked),
-        Input::Release { visits, reason } => turn.release(visits.as_deref(), &reason),
-        Input::Forked => turn.forked(),
-        Input::Cancel { source, reason } => turn.cancel(source, reason),
-        Input::Abandoned { reason } => turn.abandoned(reason),
-        Input::Pause { reason } => turn.pause(reason),
-        Input::Resume => turn.resume(),
+        } => decider.park(&visit, attempt, parked),
+        Input::ParkAll(parked) => decider.park_all(parked),
+        Input::Release { visits, reason } => decider.release(visits.as_deref(), &reason),
+        Input::Forked => decider.forked(),
+        Input::Cancel { source, reason } => decider.cancel(source, reason),
+        Input::Abandoned { reason } => decider.abandoned(reason),
+        Input::Pause { reason } => decider.pause(reason),
+        Input::Resume => decider.resume(),
     }
-    turn.decided()
+    decider.decided()
 }
 
 /// One decision in the making.
-struct Turn<'a> {
+struct Decider<'a> {
     plan: &'a Plan,
     state: &'a mut RunState,
     run: RunId,
@@ -349,7 +349,7 @@ struct Turn<'a> {
     retry: Option<Retry>,
 }
 
-impl<'a> Turn<'a> {
+impl<'a> Decider<'a> {
     fn new(plan: &'a Plan, state: &'a mut RunState, run: RunId, now: Millis) -> Self {
         let mark = state.visits.mark();
         Self {

@@ -2,7 +2,7 @@
 
 use riverrun_types::{Code, ErrorCode, VisitStatus};
 
-use super::Turn;
+use super::Decider;
 use crate::{Failure, Parked, Visit, VisitKey, Wait, fact::Fact};
 
 impl Parked {
@@ -21,7 +21,7 @@ impl Parked {
     }
 }
 
-impl Turn<'_> {
+impl Decider<'_> {
     pub(super) fn park(&mut self, key: &VisitKey, attempt: Option<u32>, parked: Parked) {
         let is_it = |visit: &&Visit| match attempt {
             Some(attempt) => visit.status == VisitStatus::Running && visit.attempt == attempt,

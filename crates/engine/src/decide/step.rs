@@ -2,10 +2,10 @@
 
 use riverrun_types::{ErrorCode, Json, Millis, Name, VisitStatus, time::iso};
 
-use super::Turn;
+use super::Decider;
 use crate::{Cancellation, Failure, Outcome, PlanStep, Visit, VisitKey, Wait, fact::Fact, retry};
 
-impl Turn<'_> {
+impl Decider<'_> {
     pub(super) fn begin(&mut self, key: &VisitKey) {
         let Some(visit) = self.state.visit(key) else {
             return;
@@ -217,7 +217,7 @@ impl Turn<'_> {
         let step = self.plan.step(&visit.key.step);
         let emits = step.map_or_else(Vec::new, |step| step.emits.clone());
         let compensation = self.compensation(visit);
-        self.close_doors(visit, "the step has ended");
+        self.close_callbacks(visit, "the step has ended");
         self.emit(Fact::StepCompleted {
             at: visit.at(),
             result: output,
@@ -265,7 +265,7 @@ impl Turn<'_> {
         if next.is_none() {
             self.branch_ended(visit);
         }
-        self.close_doors(visit, "the step has failed");
+        self.close_callbacks(visit, "the step has failed");
         self.emit(Fact::StepFailed {
             at: visit.at(),
             error: failure,

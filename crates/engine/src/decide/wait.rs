@@ -3,7 +3,7 @@
 use riverrun_types::{ErrorCode, Json, Millis, Name, RunId, time::MAX_WAIT_MS};
 use serde_json::json;
 
-use super::{Child, Turn};
+use super::{Child, Decider};
 use crate::{Failure, Fork, Lineage, SubFlow, Visit, VisitKey, Wait, fact::Fact};
 
 /// Sub-flows inside sub-flows, at most: a flow that starts itself ends here.
@@ -16,7 +16,7 @@ const MAX_FORKS: usize = 32;
 /// and looked at.
 const MAX_VISITS: usize = 20_000;
 
-impl Turn<'_> {
+impl Decider<'_> {
     pub(super) fn is_too_far(&self, until_ms: Millis) -> bool {
         until_ms > self.now.saturating_add(MAX_WAIT_MS)
     }

@@ -231,13 +231,13 @@ pub fn outside(nodes: &[FlowNode]) -> Vec<FlowOutside> {
             come(kind, OutsideKind::Resumes, &wait.condition);
         }
         if let Some(trigger) = wait.trigger_type {
-            come(door(trigger), OutsideKind::Opens, &None);
+            come(callback(trigger), OutsideKind::Opens, &None);
         }
     }
     found
 }
 
-pub fn door(trigger: TriggerType) -> &'static str {
+pub fn callback(trigger: TriggerType) -> &'static str {
     match trigger {
         TriggerType::Webhook => "webhook",
         TriggerType::User => "user",

@@ -174,8 +174,8 @@ fn what_nothing_leads_to_is_drawn_with_its_ways() {
         "dead2": {"type": "log", "emits": ["ghost"]},
         "sub2": {"type": "log", "subscriptions": [{"eventKind": "ghost"}], "transitions": {"onSuccess": "a"}},
         "waits": {"type": "log", "subscriptions": [{"eventKind": "round"}], "emits": ["round"]},
-        "hears": {"type": "log", "subscriptions": [{"eventKind": "outer"}], "emits": ["told"]},
-        "told": {"type": "log", "await": {"type": "event", "eventKind": "told"}},
+        "hears": {"type": "log", "subscriptions": [{"eventKind": "outer"}], "emits": ["sent"]},
+        "sent": {"type": "log", "await": {"type": "event", "eventKind": "sent"}},
     }});
     let expected = "\
 f@1
@@ -183,7 +183,7 @@ f@1
 ▶ a  log
 ● hears  log
 │  ◀─ outer enters from outside
-└─ told ─▶ told
+└─ sent ─▶ sent
 
 nothing leads to:
 ● dead  log
@@ -196,7 +196,7 @@ nothing leads to:
 └─ then ─▶ a ↺
 ● waits  log
 └─ round ─▶ waits ↺
-● told  log ⏱ event told";
+● sent  log ⏱ event sent";
     assert_eq!(FlowDiagram::of(&definition, &Handlers).text(), expected);
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{
     EdgeKind, FlowAwait, FlowDiagram, FlowEdge, FlowNode, FlowOutside, OutsideKind,
-    events::door,
+    events::callback,
     label::{duration, shorten, shown, visible},
     layout::Layout,
 };
@@ -120,8 +120,8 @@ impl Drawing<'_> {
             format!("◀─ {label} {what}{}", condition.unwrap_or_default())
         });
         let is_taken = |kind: &&String| self.taken.contains(kind.as_str());
-        let unheard = node.emits.iter().filter(|kind| !is_taken(kind));
-        let gone = unheard.map(|kind| format!("─▶ {} taken by nobody here", visible(kind)));
+        let unclaimed = node.emits.iter().filter(|kind| !is_taken(kind));
+        let gone = unclaimed.map(|kind| format!("─▶ {} taken by nobody here", visible(kind)));
         come.chain(gone)
             .map(|line| format!("{margin}│  {}", (self.paint)(Ink::Outside, &line)))
             .collect()
@@ -197,7 +197,7 @@ pub(super) fn awaits(wait: &FlowAwait) -> Option<String> {
             format!("event {}", visible(kind))
         }
         AwaitType::Trigger => {
-            let kind = wait.trigger_type.map_or("", door);
+            let kind = wait.trigger_type.map_or("", callback);
             format!("trigger {kind}")
         }
     })

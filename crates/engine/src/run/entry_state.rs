@@ -11,7 +11,7 @@ use crate::{Select, TemplateTooLarge};
 
 /// A state that visits found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Found {
+pub struct EntryState {
     pub state: State,
     /// How many visits are still to be given their input from it.
     pub visits: usize,
@@ -56,7 +56,7 @@ impl RunState {
             return;
         }
         let (at, state) = (self.written, &self.state);
-        let found = self.found.entry(at).or_insert_with(|| Found {
+        let found = self.found.entry(at).or_insert_with(|| EntryState {
             state: state.clone(),
             visits: 0,
         });

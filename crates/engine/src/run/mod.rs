@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::apply::timed_out;
 pub use self::{
-    entry_state::Found,
+    entry_state::EntryState,
     visit::{
         AwaitFor, Awaiting, Branch, BranchStatus, Branches, InBranch, Memo, MemoRetry, Operation,
         Parked, Visit, VisitKey, Wait,
@@ -84,7 +84,7 @@ pub struct RunState {
     pub chain: u32,
     /// Events that wait for others of their step's `join: all`, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub held: Vec<Held>,
+    pub held: Vec<HeldEvent>,
     /// Finished visits that can be undone, in the order in which they ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undo: Vec<Undo>,
@@ -118,7 +118,7 @@ pub struct RunState {
     /// The state as visits that run as jobs found it when they were entered, by the event that had
     /// written it last.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub found: BTreeMap<u64, Found>,
+    pub found: BTreeMap<u64, EntryState>,
     /// The bytes that the branches under way hold: their items and what their steps wrote.
     #[serde(default, skip_serializing_if = "riverrun_types::is_zero")]
     pub scope_bytes: usize,
@@ -134,7 +134,7 @@ pub struct ParkedVisits {
 
 /// An event that a step with `join: all` keeps until the others are there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Held {
+pub struct HeldEvent {
     pub step: Name,
     pub kind: Name,
     pub input: Json,

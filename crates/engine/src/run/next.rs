@@ -57,10 +57,10 @@ impl RunState {
         let among = |expected: &[VisitStatus], attempt: u32| {
             let visit = self.visit_of(draft.step.as_ref())?;
             let fits = |visit: &&Visit| expected.contains(&visit.status);
-            let told = draft.step.as_ref().map_or(0, |at| at.attempt);
+            let named = draft.step.as_ref().map_or(0, |at| at.attempt);
             match visit.filter(fits) {
-                Some(visit) if told == visit.attempt.saturating_add(attempt) => Ok(()),
-                _ => Err(format!("no visit of the step can be told {}", draft.kind)),
+                Some(visit) if named == visit.attempt.saturating_add(attempt) => Ok(()),
+                _ => Err(format!("no visit of the step fits {}", draft.kind)),
             }
         };
         match fact {

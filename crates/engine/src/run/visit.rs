@@ -147,7 +147,7 @@ impl Memo {
 
 /// A door as the record of its making says.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub(crate) struct Door {
+pub(crate) struct Callback {
     pub id: Name,
     /// It can be opened again and again.
     #[serde(default)]
@@ -199,27 +199,27 @@ impl Visit {
     }
 
     /// The doors that the handler's code has made.
-    pub(crate) fn doors(&self) -> impl Iterator<Item = Door> {
+    pub(crate) fn callbacks(&self) -> impl Iterator<Item = Callback> {
         let made = self.journal.iter().filter(|memo| &*memo.op == "trigger");
         made.filter_map(|memo| memo.value.as_ref()?.read().ok())
     }
 
     /// The doors of the handler's code to which somebody may still come.
-    pub fn open_doors(&self) -> impl Iterator<Item = Name> {
-        let open = self.doors().filter(|door| !self.is_over(door));
-        open.map(|door| door.id)
+    pub fn open_callbacks(&self) -> impl Iterator<Item = Name> {
+        let open = self.callbacks().filter(|callback| !self.is_over(callback));
+        open.map(|callback| callback.id)
     }
 
     /// How often the code has been given what a door was opened with.
-    pub fn taken(&self, door: &str) -> u32 {
-        let answers = self.answers(door).filter(|memo| memo.error.is_none());
+    pub fn taken(&self, callback: &str) -> u32 {
+        let answers = self.answers(callback).filter(|memo| memo.error.is_none());
         u32::try_from(answers.count()).unwrap_or(u32::MAX)
     }
 
     /// Whether nobody can come to a door any more.
-    pub(crate) fn is_over(&self, door: &Door) -> bool {
-        let mut answers = self.answers(&door.id);
-        answers.any(|memo| memo.error.is_some() || !door.many)
+    pub(crate) fn is_over(&self, callback: &Callback) -> bool {
+        let mut answers = self.answers(&callback.id);
+        answers.any(|memo| memo.error.is_some() || !callback.many)
     }
 
     /// How many awaits of the handler's code are over.
@@ -274,16 +274,16 @@ impl Visit {
 
     /// In a copy of the run: what is left of the journal without the doors at which somebody comes
     /// to the original.
-    pub(crate) fn forget_doors(&mut self) {
-        let open: Vec<Name> = self.open_doors().collect();
+    pub(crate) fn forget_open_callbacks(&mut self) {
+        let open: Vec<Name> = self.open_callbacks().collect();
         self.journal.retain(|memo| {
-            let made = |value: &Json| Some(value.read::<Door>().ok()?.id);
-            let door = match &*memo.op {
+            let made = |value: &Json| Some(value.read::<Callback>().ok()?.id);
+            let callback = match &*memo.op {
                 "trigger" => memo.value.as_ref().and_then(made),
                 "await" => Some(memo.name.clone()),
                 _ => None,
             };
-            !door.is_some_and(|door| open.contains(&door))
+            !callback.is_some_and(|callback| open.contains(&callback))
         });
     }
 

@@ -38,7 +38,7 @@ pub struct SchemaIssue {
 
 impl SchemaIssue {
     /// After "… breaks the schema": where, if it is not the whole value, and what.
-    pub fn told(&self) -> String {
+    pub fn described(&self) -> String {
         match self.path.as_str() {
             "" => format!(": {}", self.message),
             path => format!(" at {path:?}: {}", self.message),
@@ -302,16 +302,19 @@ mod tests {
             "required": ["n"], "properties": {"n": {"type": "integer"}},
         }))
         .unwrap();
-        let told = |value: Value| schema.issues(&value)[0].told();
-        assert_eq!(told(json!({})), " at \"n\": \"n\" is a required property");
+        let described = |value: Value| schema.issues(&value)[0].described();
         assert_eq!(
-            told(json!({"n": "x"})),
+            described(json!({})),
+            " at \"n\": \"n\" is a required property"
+        );
+        assert_eq!(
+            described(json!({"n": "x"})),
             " at \"n\": \"x\" is not of type \"integer\""
         );
     }
 
     #[test]
-    fn a_member_that_means_nothing_is_told_with_the_one_that_was_meant() {
+    fn an_unknown_member_is_reported_with_the_one_that_was_meant() {
         let schema = Schema::compile(&json!({
             "properties": {"await": {"$ref": "#/$defs/await"}},
             "$defs": {"await": {
@@ -319,9 +322,9 @@ mod tests {
             }},
         }))
         .unwrap();
-        let told = |value: Value| schema.issues(&value)[0].told();
+        let described = |value: Value| schema.issues(&value)[0].described();
         assert_eq!(
-            told(json!({"await": {"tiemout": 1, "x": 1}})),
+            described(json!({"await": {"tiemout": 1, "x": 1}})),
             " at \"await\": there is no \"tiemout\" here; did you mean timeout?, there is no \"x\" here"
         );
     }

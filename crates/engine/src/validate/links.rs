@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::Check;
 
 impl Check<'_> {
-    pub(super) fn heard(&mut self, steps: &Map<String, Value>) {
+    pub(super) fn check_links(&mut self, steps: &Map<String, Value>) {
         let emitted = steps.values().flat_map(emits);
         let emitted: HashSet<&str> = emitted.map(|(_, kind)| kind).collect();
         let taken: HashSet<&str> = steps.values().flat_map(takes).collect();
@@ -92,7 +92,7 @@ mod tests {
             catalog: &Handlers,
             flow: "f",
         };
-        check.heard(steps.as_object().unwrap());
+        check.check_links(steps.as_object().unwrap());
         let issues = check.issues.all();
         let found: Vec<(&str, &str)> = issues
             .iter()
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn emits_that_nobody_takes_and_subscriptions_that_nobody_emits_are_told() {
+    fn emits_without_subscription_and_subscriptions_without_emit_are_reported() {
         check(
             json!({"a": {}, "b": {"emits": 1, "subscriptions": [1]}}),
             &[],

@@ -1,10 +1,10 @@
 //! Everything that is wrong with a definition, at once: its form by the schema, then what no schema
-//! can say, of each step (`step`, `events`) and of all of them together (`reach`, `heard`).
+//! can say, of each step (`step`, `events`) and of all of them together (`reach`, `check_links`).
 
 mod awaits;
 mod events;
-mod links;
 mod issues;
+mod links;
 mod reach;
 mod step;
 #[cfg(test)]
@@ -169,7 +169,7 @@ pub fn validate_within(
             check.step(name, step, steps);
         }
         check.reachable(definition, steps);
-        check.heard(steps);
+        check.check_links(steps);
     }
     check.flow(definition);
     check.issues.all()

@@ -136,7 +136,7 @@ fn validation_stops_when_it_takes_too_long() {
 }
 
 #[test]
-fn one_attempt_with_a_backoff_is_told() {
+fn one_attempt_with_a_backoff_is_reported() {
     let flow = |retry: Value| {
         json!({"id": "f", "version": "1", "initialStepId": "a", "steps": {
             "a": {"type": "set", "config": {"value": 1}, "retry": retry},
@@ -234,7 +234,7 @@ fn every_issue_is_found_at_once() {
 
 /// Steps that only feed each other are reached by nobody; what nobody emits comes from outside.
 #[test]
-fn steps_that_only_feed_each_other_are_told() {
+fn steps_that_only_feed_each_other_are_reported() {
     let step = |takes: &str, emits: &str| {
         json!({"type": "set", "config": {"value": 1},
             "subscriptions": [{"eventKind": takes}], "emits": [emits]})
@@ -249,14 +249,14 @@ fn steps_that_only_feed_each_other_are_told() {
         "own": step("own.done", "own.done"),
     }});
     let issues = validate(&definition, &Handlers);
-    let told = issues.iter().filter(|issue| issue.rule == "unreachable");
-    let paths: Vec<&str> = told.map(|issue| issue.path.as_str()).collect();
+    let reported = issues.iter().filter(|issue| issue.rule == "unreachable");
+    let paths: Vec<&str> = reported.map(|issue| issue.path.as_str()).collect();
     assert_eq!(paths, ["steps.x", "steps.y", "steps.own"]);
 }
 
 /// A step that chooses its own way never takes the usual one.
 #[test]
-fn what_only_a_way_leads_to_that_is_never_taken_is_told() {
+fn steps_that_only_an_unused_transition_reaches_are_reported() {
     let definition = json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": {
         "a": {"type": "branch", "config": {"goto": "b"}, "transitions": {"onSuccess": "c", "onFailure": "d"}},
         "b": {"type": "set", "config": {"value": 1}},
@@ -267,7 +267,7 @@ fn what_only_a_way_leads_to_that_is_never_taken_is_told() {
 }
 
 #[test]
-fn what_an_await_says_for_nothing_is_told() {
+fn settings_of_an_await_without_effect_are_reported() {
     let flow = |awaits: Value| {
         json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": {
             "a": {"type": "set", "config": {"value": 1}, "await": awaits},
@@ -319,14 +319,14 @@ fn a_match_says_which_part_of_the_event_equals_what() {
                 "await": {"type": "event", "eventKind": "x", "match": {path: from}}},
         }});
         let issues = validate(&flow, &Handlers);
-        let told: Vec<&str> = issues
+        let reported: Vec<&str> = issues
             .iter()
             .filter(|issue| issue.severity == Severity::Error)
             .map(|issue| issue.path.as_str())
             .collect();
         let at = format!("steps.a.await.match.{path}");
         let expected: &[&str] = if is_good { &[] } else { &[&at] };
-        assert_eq!(told, expected, "{path}: {from}");
+        assert_eq!(reported, expected, "{path}: {from}");
     };
     for from in [
         json!("input"),
@@ -374,8 +374,8 @@ fn what_riverrun_writes_itself_never_comes_to_a_step() {
         ("progress", false),
     ] {
         let issues = validate(&flow(kind), &Handlers);
-        let told = issues.iter().filter(|issue| issue.rule == "kind");
-        let paths: Vec<&str> = told.map(|issue| issue.path.as_str()).collect();
+        let reported = issues.iter().filter(|issue| issue.rule == "kind");
+        let paths: Vec<&str> = reported.map(|issue| issue.path.as_str()).collect();
         let all = [
             "steps.a.subscriptions.0.eventKind",
             "steps.a.await.eventKind",
@@ -387,16 +387,20 @@ fn what_riverrun_writes_itself_never_comes_to_a_step() {
 }
 
 #[test]
-fn a_door_for_a_person_is_not_signed() {
+fn a_callback_for_a_person_is_not_signed() {
     for (kind, is_fine) in [("webhook", true), ("api", true), ("user", false)] {
         let awaits = json!({"type": "trigger", "triggerType": kind, "secretEnv": "SECRET"});
         let flow = json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": {
             "a": {"type": "set", "config": {"value": 1}, "await": awaits},
         }});
         let issues = validate(&flow, &Handlers);
-        let is_told = |issue: &Issue| issue.path == "steps.a.await.secretEnv";
+        let is_reported = |issue: &Issue| issue.path == "steps.a.await.secretEnv";
         assert_eq!(errors(&issues), !is_fine, "{kind}: {issues:#?}");
-        assert_eq!(issues.iter().any(is_told), !is_fine, "{kind}: {issues:#?}");
+        assert_eq!(
+            issues.iter().any(is_reported),
+            !is_fine,
+            "{kind}: {issues:#?}"
+        );
     }
 }
 
@@ -433,8 +437,8 @@ fn times_of_awaits_are_durations_that_a_run_can_wait() {
         ] {
             let issues = validate(&event(field, json!(bad)), &Handlers);
             let path = format!("steps.a.await.{field}");
-            let is_told = |issue: &Issue| issue.path == path && issue.rule == "duration";
-            assert!(issues.iter().any(is_told), "{field} {bad}: {issues:#?}");
+            let is_reported = |issue: &Issue| issue.path == path && issue.rule == "duration";
+            assert!(issues.iter().any(is_reported), "{field} {bad}: {issues:#?}");
         }
     }
     let kept = validate(&event("lookback", json!("31 days")), &Handlers);
@@ -468,8 +472,9 @@ fn a_built_in_step_emits_no_event_of_the_servers() {
     check(flow("set", json!(["order.made"])), &[]);
     for kind in ["flow.completed", "step.mine", "log.info", "job.own", "emit"] {
         let issues = validate(&flow("set", json!(["order.made", kind])), &Handlers);
-        let is_told = |issue: &Issue| issue.path == "steps.a.emits.1" && issue.rule == "reserved";
-        assert!(issues.iter().any(is_told), "{kind}: {issues:#?}");
+        let is_reported =
+            |issue: &Issue| issue.path == "steps.a.emits.1" && issue.rule == "reserved";
+        assert!(issues.iter().any(is_reported), "{kind}: {issues:#?}");
     }
     let issues = validate(&flow("process", json!(["log.info"])), &Handlers);
     assert!(issues.iter().all(|issue| issue.rule != "reserved"));

@@ -51,7 +51,7 @@ fn a_step_of_a_process_is_queued_begun_and_ended_by_its_job() {
 }
 
 #[test]
-fn attempts_that_nobody_heard_of_were_lost() {
+fn attempts_without_a_report_were_lost() {
     check(
         json!({"a": process()}),
         r#"
@@ -159,13 +159,13 @@ fn a_declared_await_that_nobody_catches_fails_its_step() {
         start
           flow.started
           ? w
-        await w trigger door 10
-          step.await.trigger w/0 door until 10
+        await w trigger callback 10
+          step.await.trigger w/0 callback until 10
         tick 10
         due
           step.await.timeout w/0 after 10
           step.failed w/0 AWAIT_TIMEOUT -> b
-          ! door
+          ! callback
         run b
           step.started b
           step.completed b
@@ -178,12 +178,12 @@ fn a_declared_await_that_nobody_catches_fails_its_step() {
 /// definition says.
 #[test]
 fn a_wait_that_is_over_at_once_leads_to_one_that_waits_too() {
-    let mut door = process();
-    door["await"] = json!({"type": "trigger"});
+    let mut callback = process();
+    callback["await"] = json!({"type": "trigger"});
     let first = json!({"await": {"type": "event", "eventKind": "paid", "onTimeout": "c"}});
     let flow = |c: serde_json::Value| json!({"w": first, "c": c});
     check(
-        flow(door),
+        flow(callback),
         r#"
         start
           flow.started
@@ -443,7 +443,7 @@ fn an_event_with_a_topic_is_recorded_under_its_type() {
 }
 
 #[test]
-fn doors_end_with_the_visit_that_made_them() {
+fn callbacks_end_with_the_visit_that_created_them() {
     check_after(
         json!({"a": process()}),
         BEGUN,

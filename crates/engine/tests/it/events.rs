@@ -472,7 +472,7 @@ fn what_an_event_undoes_takes_no_steps_from_the_run() {
 #[test]
 fn a_built_in_step_emits_its_output_when_it_completes() {
     let flow = json!({
-        "make": {"emits": ["made", "told", "made", "log.info"], "outputKey": "it"},
+        "make": {"emits": ["made", "sent", "made", "log.info"], "outputKey": "it"},
         "take": {"subscriptions": [{"eventKind": "made"}], "emits": ["taken"]},
         "both": {"join": "all", "subscriptions": [{"eventKind": "made"}, {"eventKind": "taken"}]},
     });
@@ -485,18 +485,18 @@ fn a_built_in_step_emits_its_output_when_it_completes() {
           step.started make
           step.completed make {"n":1}
           ^ made
-          ^ told
+          ^ sent
         status
           = running; wakes now; runs nothing
         emits take both
           made make
           step.entered take/0
           step.joined made
-          ^ told
+          ^ sent
         given take
           = {"n":1} awaited nothing
         emits
-          told make
+          sent make
         run take
           step.started take
           step.completed take

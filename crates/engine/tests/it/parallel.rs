@@ -7,7 +7,7 @@ use super::script::check;
 /// A decision that ends the run leaves nothing unsaid: a finished step emits before the end.
 #[test]
 fn what_a_finished_branch_emits_comes_before_the_failure_of_the_run() {
-    let p = json!({"emits": ["p.done", "p.told"]});
+    let p = json!({"emits": ["p.done", "p.sent"]});
     check(
         json!({"f": {}, "p": p, "q": {}}),
         r#"
@@ -26,7 +26,7 @@ fn what_a_finished_branch_emits_comes_before_the_failure_of_the_run() {
           step.completed p 7
           step.failed f BRANCH_FAILED
           p.done p
-          p.told p
+          p.sent p
           flow.failed BRANCH_FAILED at f
         "#,
     );

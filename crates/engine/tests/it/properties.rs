@@ -393,8 +393,8 @@ fn decide(run: &mut Run, input: Input) {
     }
     let jobs = |visit: &Visit| has_job(&visit) && !before.contains(&visit.key);
     for visit in run.state.visits.iter().filter(|visit| jobs(visit)) {
-        let is_told = queued.iter().any(|queued| queued.visit == visit.key);
-        assert!(is_told || run.plan.must_await(visit), "{visit:?}");
+        let is_queued = queued.iter().any(|queued| queued.visit == visit.key);
+        assert!(is_queued || run.plan.must_await(visit), "{visit:?}");
     }
     await_first(run);
     // The runtime emits at once, unless somebody else's decision comes first.

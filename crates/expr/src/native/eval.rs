@@ -49,7 +49,7 @@ impl From<Error> for Stop {
 }
 
 /// A JavaScript value where it was found.
-enum Found<'a> {
+enum OperandRef<'a> {
     Undefined,
     Null,
     Bool(bool),
@@ -72,45 +72,45 @@ enum Text<'a> {
 }
 
 impl Operand {
-    fn find<'a>(&'a self, args: &[Arg<'a>]) -> Result<Found<'a>, Stop> {
+    fn find<'a>(&'a self, args: &[Arg<'a>]) -> Result<OperandRef<'a>, Stop> {
         match self {
             Operand::Path(path) => path.find(args),
             Operand::Literal(literal) => Ok(match literal {
-                Literal::Undefined => Found::Undefined,
-                Literal::Null => Found::Null,
-                Literal::Bool(value) => Found::Bool(*value),
-                Literal::Number(text) => Found::Number(text),
-                Literal::String(text) => Found::String(Text::Plain(text)),
+                Literal::Undefined => OperandRef::Undefined,
+                Literal::Null => OperandRef::Null,
+                Literal::Bool(value) => OperandRef::Bool(*value),
+                Literal::Number(text) => OperandRef::Number(text),
+                Literal::String(text) => OperandRef::String(Text::Plain(text)),
             }),
         }
     }
 }
 
 impl Path {
-    fn find<'a>(&self, args: &[Arg<'a>]) -> Result<Found<'a>, Stop> {
+    fn find<'a>(&self, args: &[Arg<'a>]) -> Result<OperandRef<'a>, Stop> {
         let arg = match &self.root {
             Root::Position(position) if *position < args.len() => *position,
-            Root::Position(_) => return self.walk(Found::Undefined, args),
+            Root::Position(_) => return self.walk(OperandRef::Undefined, args),
             Root::Name(name) => args
                 .iter()
                 .position(|arg| arg.name == &**name)
                 .ok_or_else(|| Error::thrown(format!("ReferenceError: {name} is not defined")))?,
         };
         let Arg { name, json } = args[arg];
-        let root = Found::from_json(arg, json).ok_or_else(|| Error::bad_argument(name))?;
+        let root = OperandRef::from_json(arg, json).ok_or_else(|| Error::bad_argument(name))?;
         // A step into an object or array checks its text; nothing else would.
-        let stepped = matches!(root, Found::Object { .. }) && !self.steps.is_empty();
+        let stepped = matches!(root, OperandRef::Object { .. }) && !self.steps.is_empty();
         if !stepped && serde_json::from_str::<IgnoredAny>(json).is_err() {
             return Err(Error::bad_argument(name).into());
         }
         self.walk(root, args)
     }
 
-    fn walk<'a>(&self, root: Found<'a>, args: &[Arg<'a>]) -> Result<Found<'a>, Stop> {
+    fn walk<'a>(&self, root: OperandRef<'a>, args: &[Arg<'a>]) -> Result<OperandRef<'a>, Stop> {
         let mut found = root;
         for step in &self.steps {
-            if step.optional && matches!(found, Found::Undefined | Found::Null) {
-                return Ok(Found::Undefined);
+            if step.optional && matches!(found, OperandRef::Undefined | OperandRef::Null) {
+                return Ok(OperandRef::Undefined);
             }
             found = found.step(step, args)?;
         }
@@ -118,45 +118,47 @@ impl Path {
     }
 }
 
-impl<'a> Found<'a> {
-    fn from_json(arg: usize, json: &'a str) -> Option<Found<'a>> {
+impl<'a> OperandRef<'a> {
+    fn from_json(arg: usize, json: &'a str) -> Option<OperandRef<'a>> {
         let json = json.trim_matches([' ', '\t', '\n', '\r']);
         Some(match json.as_bytes().first()? {
-            b'{' | b'[' => Found::Object { arg, json },
-            b'"' if json.len() > 1 && json.ends_with('"') => Found::String(Text::Json(json)),
-            b'-' | b'0'..=b'9' => Found::Number(json),
+            b'{' | b'[' => OperandRef::Object { arg, json },
+            b'"' if json.len() > 1 && json.ends_with('"') => OperandRef::String(Text::Json(json)),
+            b'-' | b'0'..=b'9' => OperandRef::Number(json),
             _ => match json {
-                "null" => Found::Null,
-                "true" => Found::Bool(true),
-                "false" => Found::Bool(false),
+                "null" => OperandRef::Null,
+                "true" => OperandRef::Bool(true),
+                "false" => OperandRef::Bool(false),
                 _ => return None,
             },
         })
     }
 
-    fn step(&self, step: &Step, args: &[Arg<'a>]) -> Result<Found<'a>, Stop> {
+    fn step(&self, step: &Step, args: &[Arg<'a>]) -> Result<OperandRef<'a>, Stop> {
         let missing = |of| {
             let key = &step.key;
             Error::thrown(format!("TypeError: cannot read property '{key}' of {of}"))
         };
         match self {
-            Found::Undefined => Err(missing("undefined").into()),
-            Found::Null => Err(missing("null").into()),
-            Found::Object { json, .. } if json.starts_with('{') => self.member(step, args),
+            OperandRef::Undefined => Err(missing("undefined").into()),
+            OperandRef::Null => Err(missing("null").into()),
+            OperandRef::Object { json, .. } if json.starts_with('{') => self.member(step, args),
             // Arrays and primitives have methods, and some a length.
             _ if is_inherited_by_some(&step.key) => Err(Stop::NeedsQuickJs),
-            Found::Bool(_) | Found::Number(_) => Ok(Found::Undefined),
-            Found::String(text) => {
+            OperandRef::Bool(_) | OperandRef::Number(_) => Ok(OperandRef::Undefined),
+            OperandRef::String(text) => {
                 let unit = step.index.and_then(|index| text.unit(index));
-                Ok(unit.map_or(Found::Undefined, |unit| Found::String(Text::Unit(unit))))
+                Ok(unit.map_or(OperandRef::Undefined, |unit| {
+                    OperandRef::String(Text::Unit(unit))
+                }))
             }
-            Found::Object { .. } => self.member(step, args),
+            OperandRef::Object { .. } => self.member(step, args),
         }
     }
 
-    fn member(&self, step: &Step, args: &[Arg<'a>]) -> Result<Found<'a>, Stop> {
-        let Found::Object { arg, json } = *self else {
-            return Ok(Found::Undefined);
+    fn member(&self, step: &Step, args: &[Arg<'a>]) -> Result<OperandRef<'a>, Stop> {
+        let OperandRef::Object { arg, json } = *self else {
+            return Ok(OperandRef::Undefined);
         };
         let value = match step.index {
             Some(index) if json.starts_with('[') => element(json, index),
@@ -165,14 +167,14 @@ impl<'a> Found<'a> {
         };
         let bad = || Error::bad_argument(args[arg].name);
         match value.map_err(|_| bad())? {
-            None => Ok(Found::Undefined),
-            Some(value) => Ok(Found::from_json(arg, value).ok_or_else(bad)?),
+            None => Ok(OperandRef::Undefined),
+            Some(value) => Ok(OperandRef::from_json(arg, value).ok_or_else(bad)?),
         }
     }
 
     /// `None` where `==` would have to convert.
-    fn equals(&self, other: &Found<'_>, strict: bool) -> Option<bool> {
-        use Found::{Bool, Null, Number, Object, String, Undefined};
+    fn equals(&self, other: &OperandRef<'_>, strict: bool) -> Option<bool> {
+        use OperandRef::{Bool, Null, Number, Object, String, Undefined};
         match (self, other) {
             (Undefined, Undefined) | (Null, Null) => Some(true),
             (Bool(a), Bool(b)) => Some(a == b),
@@ -193,13 +195,13 @@ impl<'a> Found<'a> {
 
     fn into_json(self) -> Evaluated {
         let json = match self {
-            Found::Undefined => return Ok(None),
-            Found::Null => return Ok(Some(RawValue::NULL.to_owned())),
-            Found::Bool(value) => return Ok(Some(boolean(value))),
-            Found::Number(json) | Found::Object { json, .. } => json.to_owned(),
-            Found::String(Text::Json(json)) => json.to_owned(),
-            Found::String(Text::Plain(text)) => serde_json::Value::from(text).to_string(),
-            Found::String(Text::Unit(unit)) => match char::from_u32(unit.into()) {
+            OperandRef::Undefined => return Ok(None),
+            OperandRef::Null => return Ok(Some(RawValue::NULL.to_owned())),
+            OperandRef::Bool(value) => return Ok(Some(boolean(value))),
+            OperandRef::Number(json) | OperandRef::Object { json, .. } => json.to_owned(),
+            OperandRef::String(Text::Json(json)) => json.to_owned(),
+            OperandRef::String(Text::Plain(text)) => serde_json::Value::from(text).to_string(),
+            OperandRef::String(Text::Unit(unit)) => match char::from_u32(unit.into()) {
                 Some(c) => serde_json::Value::from(c.to_string()).to_string(),
                 None => format!("\"\\u{unit:04x}\""),
             },

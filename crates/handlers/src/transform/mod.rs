@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_is_no_preset_is_told() {
+    fn a_word_that_is_no_preset_is_rejected() {
         struct Nothing;
         impl KnownNames for Nothing {
             fn unknown_process(&self, _: &str) -> Option<String> {

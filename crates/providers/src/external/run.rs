@@ -18,7 +18,7 @@ use super::{
 use crate::{
     failure,
     process::{
-        Group, Held, LINE_BYTES, Line, Output, Printed, Spawned, Tail, group_rss_bytes, spawn,
+        Group, HeldLine, LINE_BYTES, Line, Output, Printed, Spawned, Tail, group_rss_bytes, spawn,
     },
 };
 
@@ -71,7 +71,7 @@ async fn attend(
         stderr,
         messages,
     } = spawned;
-    let (held, said): (Held, Tail) = Default::default();
+    let (held, said): (HeldLine, Tail) = Default::default();
     let output = |level| Output {
         level,
         printed: printed(invocation.host.clone()),
@@ -100,8 +100,8 @@ async fn attend(
     let has_ended = CancellationToken::new();
     let listening = async {
         let line_bytes = options.limits.message_bytes;
-        let heard = Ears::new(&invocation, &word).listen(messages, line_bytes, &has_ended);
-        if let Err(error) = heard.await {
+        let listened = Ears::new(&invocation, &word).listen(messages, line_bytes, &has_ended);
+        if let Err(error) = listened.await {
             *word.lock() = Some(Err(error));
             group.kill();
         }
@@ -187,7 +187,7 @@ fn settle(
     status: Option<ExitStatus>,
     why: Option<WorkError>,
     word: Option<Word>,
-    held: &Held,
+    held: &HeldLine,
     said: &Tail,
     options: &ExternalOptions,
     invocation: &Invocation,

@@ -82,31 +82,31 @@ impl<'a> Ears<'a> {
                 left = left.saturating_sub(count);
             }
             lines.push(&bytes[..count]);
-            self.hear_all(&mut lines).await?;
+            self.read_all(&mut lines).await?;
         }
         // The last line may lack its end.
         lines.push(b"\n");
-        self.hear_all(&mut lines).await
+        self.read_all(&mut lines).await
     }
 
-    async fn hear_all(&mut self, lines: &mut Lines) -> Result<(), WorkError> {
+    async fn read_all(&mut self, lines: &mut Lines) -> Result<(), WorkError> {
         while let Some(line) = lines.next_line() {
             let line = line.map_err(|error| unreadable(error.to_string()))?;
             let line = serde_json::from_slice(line).map_err(|error| {
                 let text: String = String::from_utf8_lossy(line).chars().take(100).collect();
                 unreadable(format!("{text:?} is no message: {error}"))
             })?;
-            self.hear(line).await?;
+            self.read_line(line).await?;
         }
         Ok(())
     }
 
-    async fn hear(&mut self, line: Line) -> Result<(), WorkError> {
+    async fn read_line(&mut self, line: Line) -> Result<(), WorkError> {
         match (line.method, line.result, line.error) {
             (Some(method), _, _) => {
                 let params = line.params;
                 let params = params.unwrap_or_else(|| Json::of(&serde_json::json!({})));
-                self.told(&method, params).await?;
+                self.notification(&method, params).await?;
             }
             (None, _, Some(error)) => self.note(Err(read_error(&error))),
             (None, Some(reply), None) => self.note(Ok(reply)),
@@ -127,7 +127,7 @@ impl<'a> Ears<'a> {
         }
     }
 
-    async fn told(&mut self, method: &str, params: Json) -> Result<(), WorkError> {
+    async fn notification(&mut self, method: &str, params: Json) -> Result<(), WorkError> {
         if method == "emit" {
             return self.emit(params).await;
         }

@@ -4,9 +4,9 @@
 //! belong, and gathers what goes out in its [`Outbox`]. It does not read or write anything itself:
 //! a runner's pipes and a worker's socket do that.
 
-mod receive;
 mod open;
 mod outbox;
+mod receive;
 mod repeats;
 mod run;
 mod silence;
@@ -27,10 +27,10 @@ use riverrun_types::Json;
 use serde::Serialize;
 use tokio::sync::Notify;
 
-pub(crate) use receive::Heard;
 use open::Open;
 pub(crate) use open::Opened;
 pub(crate) use outbox::{Outbox, Refused};
+pub(crate) use receive::LinkEvent;
 use repeats::Repeats;
 pub(crate) use run::{Run, Stubborn};
 pub(crate) use texts::texts;
@@ -53,8 +53,8 @@ pub(crate) struct Link {
     questions: AtomicU32,
     /// Of a link that outlives its connections.
     repeats: Option<Mutex<Repeats>>,
-    stray: Stray,
-    heard: Mutex<Instant>,
+    unknown_answers: UnknownAnswers,
+    last_received: Mutex<Instant>,
 }
 
 impl Link {
@@ -75,8 +75,8 @@ impl Link {
             open: Mutex::default(),
             idle: Notify::new(),
             questions: AtomicU32::new(0),
-            stray: Stray::default(),
-            heard: Mutex::new(Instant::now()),
+            unknown_answers: UnknownAnswers::default(),
+            last_received: Mutex::new(Instant::now()),
             repeats: is_resumable.then(Mutex::default),
         }
     }
@@ -116,8 +116,8 @@ impl Link {
         let open = self.open.lock().end(error);
         self.out.close();
         for waiting in open {
-            let is_unheard = read != u64::MAX && waiting.is_unheard(read);
-            let error = match is_unheard {
+            let is_unread = read != u64::MAX && waiting.is_unread(read);
+            let error = match is_unread {
                 true => WorkError::new("RELOAD", format!("{} had not begun it", self.name)),
                 false => error.clone(),
             };
@@ -127,8 +127,8 @@ impl Link {
     }
 
     /// Invocations of which the other side knows something, if it has read so many bytes.
-    pub fn heard_of(&self, read: u64) -> usize {
-        self.open.lock().heard_of(read)
+    pub fn reached(&self, read: u64) -> usize {
+        self.open.lock().reached(read)
     }
 
     /// Sends an invocation, and keeps in mind where its message ends.
@@ -178,8 +178,8 @@ impl Link {
     }
 
     /// When something came last.
-    pub fn heard(&self) -> Instant {
-        *self.heard.lock()
+    pub fn last_received(&self) -> Instant {
+        *self.last_received.lock()
     }
 
     /// Ends one request with this error.
@@ -210,9 +210,9 @@ impl Link {
 /// Counts answers that nobody waits for, and says so seldom: a flood of them must not become a
 /// flood of logs.
 #[derive(Default)]
-struct Stray(AtomicU32);
+struct UnknownAnswers(AtomicU32);
 
-impl Stray {
+impl UnknownAnswers {
     fn note(&self, link: &str, id: u64) {
         let count = self.0.fetch_add(1, Ordering::Relaxed) + 1;
         if count.is_power_of_two() {

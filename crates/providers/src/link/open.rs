@@ -39,13 +39,13 @@ enum Sent {
 
 impl Waiting {
     /// An invocation of which the other side, which has read so many bytes, knows nothing.
-    pub fn is_unheard(&self, read: u64) -> bool {
-        let is_unheard = match self.sent {
+    pub fn is_unread(&self, read: u64) -> bool {
+        let is_unread = match self.sent {
             Sent::Not => true,
             Sent::Begun => false,
             Sent::To(end) => end > read,
         };
-        self.host.is_some() && is_unheard
+        self.host.is_some() && is_unread
     }
 }
 
@@ -93,10 +93,10 @@ impl Open {
     }
 
     /// Invocations of which the other side knows something, if it has read so many bytes.
-    pub fn heard_of(&self, read: u64) -> usize {
+    pub fn reached(&self, read: u64) -> usize {
         let waiting = self.waiting.values();
-        let heard = |waiting: &&Waiting| waiting.host.is_some() && !waiting.is_unheard(read);
-        waiting.filter(heard).count()
+        let is_reached = |waiting: &&Waiting| waiting.host.is_some() && !waiting.is_unread(read);
+        waiting.filter(is_reached).count()
     }
 
     /// Ids up to this one are in use elsewhere.

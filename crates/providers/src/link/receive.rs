@@ -15,7 +15,7 @@ use super::{Link, QUESTIONS, repeats::Asked};
 
 /// What a message means to whoever owns the link.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Heard {
+pub(crate) enum LinkEvent {
     /// It concerned an invocation, or nobody.
     Passed,
     /// A worker can take this many more.
@@ -45,19 +45,19 @@ const QUESTIONS_KNOWN: [&str; 15] = [
 
 impl Link {
     /// Takes note that bytes came; once for each read rather than for each line.
-    pub fn note_heard(&self) {
-        *self.heard.lock() = Instant::now();
+    pub fn note_received(&self) {
+        *self.last_received.lock() = Instant::now();
     }
 
     /// Never waits, so that a slow host cannot stop the answers of others. What is heard enters the
     /// host in the order of the lines.
-    pub fn hear(self: &Arc<Self>, line: &[u8]) -> Result<Heard, BadMessage> {
+    pub fn receive(self: &Arc<Self>, line: &[u8]) -> Result<LinkEvent, BadMessage> {
         match Message::read(line)? {
             Message::Response { id, outcome } => self.answered(id, outcome),
             Message::Notification { method, params } => return Ok(self.noted(&method, &params)),
             Message::Request { id, method, params } => self.asked(id, method, params),
         }
-        Ok(Heard::Passed)
+        Ok(LinkEvent::Passed)
     }
 
     pub(super) fn answered(&self, id: u64, outcome: Result<Json, RpcError>) {
@@ -70,23 +70,23 @@ impl Link {
             Some(waiting) => {
                 let _ = waiting.answer.send(outcome.map_err(WorkError::from));
             }
-            None => self.stray.note(&self.name, id),
+            None => self.unknown_answers.note(&self.name, id),
         }
         if is_idle {
             self.idle.notify_waiters();
         }
     }
 
-    fn noted(&self, method: &str, params: &Json) -> Heard {
+    fn noted(&self, method: &str, params: &Json) -> LinkEvent {
         match method {
             "credit" => match params.read::<Credit>() {
-                Ok(credit) => return Heard::Credit(credit.credits),
+                Ok(credit) => return LinkEvent::Credit(credit.credits),
                 Err(error) => tracing::warn!(link = self.name, %error, "a credit is not readable"),
             },
-            "leave" => return Heard::Leave,
+            "leave" => return LinkEvent::Leave,
             _ => self.frame(method, params),
         }
-        Heard::Passed
+        LinkEvent::Passed
     }
 
     fn frame(&self, method: &str, params: &Json) {

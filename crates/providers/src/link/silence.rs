@@ -33,12 +33,12 @@ impl Link {
         let asked = Instant::now();
         let params = serde_json::json!({});
         let answer = tokio::time::timeout(within, self.request("ping", &params)).await;
-        answer.is_ok() || self.heard() > asked
+        answer.is_ok() || self.last_received() > asked
     }
 
     /// Since when the other side has run something and said nothing; none while it runs nothing.
     fn silent_since(&self) -> Option<Instant> {
         let busy = self.open.lock().busy()?;
-        Some(busy.max(self.heard()))
+        Some(busy.max(self.last_received()))
     }
 }

@@ -13,7 +13,7 @@ mod timer;
 pub use environment::Environment;
 pub(crate) use group::Group;
 pub(crate) use guard::Leash;
-pub(crate) use output::{Held, LINE_BYTES, LINES_PER_SECOND, Line, Output, Printed, Tail};
+pub(crate) use output::{HeldLine, LINE_BYTES, LINES_PER_SECOND, Line, Output, Printed, Tail};
 pub(crate) use rss::{group_rss_bytes, rss_bytes};
 pub(crate) use spawn::{SOCKET_FD, Spawned, find_program, spawn};
 pub(crate) use stopped::is_stopped;

@@ -31,13 +31,13 @@ pub(crate) struct Output {
     /// A longer line is cut.
     pub line_bytes: usize,
     /// Keeps the last line back if it is meant as JSON: it may be a result rather than a log.
-    pub held: Option<Held>,
+    pub held: Option<HeldLine>,
     /// Lines that a second may bring; the rest is counted and said.
     pub per_second: u32,
 }
 
 /// A line that was kept back. Clones share it.
-pub(crate) type Held = Arc<Mutex<Option<Line>>>;
+pub(crate) type HeldLine = Arc<Mutex<Option<Line>>>;
 
 /// A line that says, or wants to say, a value.
 pub(crate) enum Line {
@@ -87,10 +87,10 @@ impl Line {
 
 /// `[info] ready` is a line of a log, `["a"` is not.
 fn looks_meant(line: &str) -> bool {
-    let mut letters = line.trim_start().chars();
-    match letters.next() {
+    let mut chars = line.trim_start().chars();
+    match chars.next() {
         Some('{') => true,
-        Some('[') => letters.next().is_some_and(|next| "{[\"".contains(next)),
+        Some('[') => chars.next().is_some_and(|next| "{[\"".contains(next)),
         _ => false,
     }
 }
@@ -208,11 +208,11 @@ impl Tail {
 /// of Node.
 fn telling(lines: &VecDeque<String>) -> Option<&str> {
     let said = || lines.iter().rev().map(|line| line.trim_end());
-    let is_told = |line: &&str| {
+    let is_error = |line: &&str| {
         !line.is_empty() && !line.starts_with([' ', '\t']) && !line.starts_with("Node.js v")
     };
-    let told = said().find(is_told);
-    told.or_else(|| said().map(str::trim).find(|line| !line.is_empty()))
+    let error_line = said().find(is_error);
+    error_line.or_else(|| said().map(str::trim).find(|line| !line.is_empty()))
 }
 
 #[cfg(test)]

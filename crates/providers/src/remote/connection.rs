@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::{hello::push, member::Member};
 use crate::{
     failure,
-    link::{Heard, texts},
+    link::{LinkEvent, texts},
 };
 
 /// Why a connection is over.
@@ -33,7 +33,7 @@ pub(super) async fn converse<T: AsRef<[u8]>>(
     silent: Duration,
 ) -> Over {
     tokio::select! {
-        over = hear(member, incoming, lines) => over,
+        over = receive(member, incoming, lines) => over,
         () = say(member, outgoing) => Over::Broken,
         () = member.link.silence(silent) => {
             tracing::warn!(worker = member.name, "a worker has been silent for too long");
@@ -47,22 +47,22 @@ pub(super) async fn converse<T: AsRef<[u8]>>(
     }
 }
 
-async fn hear<T: AsRef<[u8]>>(
+async fn receive<T: AsRef<[u8]>>(
     member: &Arc<Member>,
     mut incoming: impl Stream<Item = Result<T, WorkError>> + Unpin,
     mut lines: Lines,
 ) -> Over {
     loop {
-        member.link.note_heard();
+        member.link.note_received();
         while let Some(line) = lines.next_line() {
-            let heard = match line {
-                Ok(line) => member.link.hear(line).map_err(|error| error.to_string()),
+            let received = match line {
+                Ok(line) => member.link.receive(line).map_err(|error| error.to_string()),
                 Err(error) => Err(error.to_string()),
             };
-            match heard {
-                Ok(Heard::Passed) => {}
-                Ok(Heard::Credit(credits)) => member.add_credits(credits),
-                Ok(Heard::Leave) => member.leave(),
+            match received {
+                Ok(LinkEvent::Passed) => {}
+                Ok(LinkEvent::Credit(credits)) => member.add_credits(credits),
+                Ok(LinkEvent::Leave) => member.leave(),
                 Err(what) => {
                     let who = format!("worker {}", member.name);
                     return Over::Bad(failure::protocol(&who, what));

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use riverrun_contract::{Holder, Invocation, Places, Provider, Taken};
+use riverrun_contract::{Holder, Invocation, Places, Provider, ReservedPlaces};
 use riverrun_protocol::{Reply, Running, WorkError};
 
 use super::{
@@ -31,7 +31,7 @@ impl Provider for RemoteProvider {
             }
         };
         credit.note(opened.id, Running::of(opened.id, &invocation.invoke));
-        let held = Held {
+        let held = HeldCredit {
             credit: Arc::new(credit),
             grace: self.list.options.cancel_grace,
             probe: self.list.options.probe,
@@ -65,11 +65,11 @@ impl RemoteProvider {
 }
 
 impl Places for RemoteProvider {
-    fn take(&self, want: usize) -> Taken {
+    fn take(&self, want: usize) -> ReservedPlaces {
         // Before the look, so that nothing that comes after it is missed.
         let mut changes = self.list.changes();
         let count = self.list.reserve(&self.process, want);
-        Taken {
+        ReservedPlaces {
             count,
             more: Box::pin(async move {
                 let _ = changes.changed().await;
@@ -88,13 +88,13 @@ impl Places for RemoteProvider {
 
 /// Keeps the credit until the worker has really ended what it was given for.
 #[derive(Clone)]
-struct Held {
+struct HeldCredit {
     credit: Arc<Credit>,
     grace: Duration,
     probe: Duration,
 }
 
-impl Stubborn for Held {
+impl Stubborn for HeldCredit {
     fn grace(&self) -> Duration {
         self.grace
     }

@@ -11,10 +11,10 @@ use crate::failure;
 /// The most processes of one worker.
 const MAX_PROCESSES: usize = 1_000;
 /// The most letters of a name, an id or a tag, and the most tags.
-const MAX_LETTERS: usize = 128;
+const MAX_CHARS: usize = 128;
 const MAX_TAGS: usize = 64;
 /// The most letters about something that a worker could not load.
-const MAX_BROKEN_LETTERS: usize = 1_024;
+const MAX_BROKEN_CHARS: usize = 1_024;
 
 /// What the worker offers; a worker with an offer that cannot be taken in is refused whole, so
 /// that whoever starts it hears of it.
@@ -34,22 +34,22 @@ pub(super) fn offered(workers: &Workers, said: &Initialised) -> Result<Vec<Proce
             .chain(&worker.instance);
         if worker.tags.len() > MAX_TAGS || texts.any(|text| !is_name(text)) {
             return bad(format!(
-                "its name, instance and tags must have 1 to {MAX_LETTERS} letters, and at most {MAX_TAGS} tags"
+                "its name, instance and tags must have 1 to {MAX_CHARS} characters, and at most {MAX_TAGS} tags"
             ));
         }
     }
-    let is_brief = |text: &String| text.chars().count() <= MAX_BROKEN_LETTERS;
+    let is_brief = |text: &String| text.chars().count() <= MAX_BROKEN_CHARS;
     if said.broken.len() > MAX_PROCESSES || !said.broken.iter().all(is_brief) {
         return bad(format!(
-            "what it could not load must be at most {MAX_PROCESSES} texts of up to {MAX_BROKEN_LETTERS} letters"
+            "what it could not load must be at most {MAX_PROCESSES} texts of up to {MAX_BROKEN_CHARS} characters"
         ));
     }
     let is_short = |file: &NotLoaded| {
         let texts = file.mentions.iter().chain(&file.id);
-        let mut letters = texts.map(|text| text.chars().count());
+        let mut lengths = texts.map(|text| text.chars().count());
         file.mentions.len() <= NotLoaded::MAX_MENTIONS
             && is_brief(&file.why)
-            && letters.all(|letters| letters <= NotLoaded::MAX_MENTION_LETTERS)
+            && lengths.all(|length| length <= NotLoaded::MAX_MENTION_CHARS)
     };
     if said.broken_files.len() > MAX_PROCESSES || !said.broken_files.iter().all(is_short) {
         return bad(format!(
@@ -60,7 +60,9 @@ pub(super) fn offered(workers: &Workers, said: &Initialised) -> Result<Vec<Proce
     let mut offers = Vec::new();
     for process in &said.processes {
         let Some(id) = process.id.as_deref().filter(|id| is_name(id)) else {
-            return bad(format!("a process has no id of 1 to {MAX_LETTERS} letters"));
+            return bad(format!(
+                "a process has no id of 1 to {MAX_CHARS} characters"
+            ));
         };
         if has_dot_segment(id) {
             let message = format!("the id {id:?} of a process has a part that is . or ..");
@@ -90,6 +92,6 @@ pub(super) fn offered(workers: &Workers, said: &Initialised) -> Result<Vec<Proce
 }
 
 fn is_name(text: &str) -> bool {
-    let letters = text.chars().count();
-    (1..=MAX_LETTERS).contains(&letters) && !text.chars().any(char::is_control)
+    let length = text.chars().count();
+    (1..=MAX_CHARS).contains(&length) && !text.chars().any(char::is_control)
 }

@@ -67,7 +67,7 @@ pub struct WorkerStatus {
     pub state: WorkerState,
     /// When it connected last.
     pub since: SystemTime,
-    pub last_heard_ms_ago: u64,
+    pub last_message_ms_ago: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -376,7 +376,7 @@ fn millis(time: SystemTime) -> Millis {
 }
 
 fn status(member: &Member) -> WorkerStatus {
-    let heard = member.link.heard().elapsed().as_millis();
+    let silent_ms = member.link.last_received().elapsed().as_millis();
     let running = member.link.running();
     let state = member.state.lock();
     WorkerStatus {
@@ -396,6 +396,6 @@ fn status(member: &Member) -> WorkerStatus {
             (None, false) => WorkerState::Away,
         },
         since: state.since,
-        last_heard_ms_ago: u64::try_from(heard).unwrap_or(u64::MAX),
+        last_message_ms_ago: u64::try_from(silent_ms).unwrap_or(u64::MAX),
     }
 }

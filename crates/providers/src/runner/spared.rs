@@ -40,8 +40,9 @@ struct Job {
 
 /// What ends all that runs in a child in which a handler of this process hung.
 pub(super) fn hung(runner: &str, process: &str) -> WorkError {
-    let message =
-        format!("{runner} was ended: a handler of {process:?} in it did not stop when told to");
+    let message = format!(
+        "{runner} was ended: a handler of {process:?} in it did not stop when it was asked to"
+    );
     WorkError::new(ENDED, message).details(&json!({ "process": process }))
 }
 
@@ -51,7 +52,10 @@ impl Spared {
         if error.code != ENDED {
             return error;
         }
-        let culprit = error.details.as_ref().and_then(|told| told.get("process"));
+        let culprit = error
+            .details
+            .as_ref()
+            .and_then(|details| details.get("process"));
         let is_own = culprit.is_some_and(|culprit| culprit.as_text() == invoke.process.as_str());
         if !is_own && self.spares(invoke) {
             return error;

@@ -66,7 +66,7 @@ pub(super) async fn supervise(
     let error = verdict(&child, status, &tail);
     let written = tokio::time::timeout(LEFTOVERS, writing).await;
     let read = written.ok().and_then(Result::ok).unwrap_or(u64::MAX);
-    let running = child.link.heard_of(read);
+    let running = child.link.reached(read);
     if running > 0 || child.verdict().is_some() {
         tracing::warn!(
             runner = child.link.name,
@@ -204,14 +204,14 @@ async fn read(child: Arc<Child>, mut messages: pipe::Receiver) {
             Ok(0) | Err(_) => return closed(&child, "it closed its messages").await,
             Ok(count) => count,
         };
-        child.link.note_heard();
+        child.link.note_received();
         lines.push(&bytes[..count]);
         while let Some(line) = lines.next_line() {
-            let heard = match line {
-                Ok(line) => child.link.hear(line).map_err(|error| error.to_string()),
+            let received = match line {
+                Ok(line) => child.link.receive(line).map_err(|error| error.to_string()),
                 Err(error) => Err(error.to_string()),
             };
-            if let Err(error) = heard {
+            if let Err(error) = received {
                 return child.condemn(failure::protocol(&child.link.name, error));
             }
         }

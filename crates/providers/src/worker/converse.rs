@@ -45,7 +45,7 @@ impl Worker {
         inner.say_again().await;
         let drained = CancellationToken::new();
         let over = tokio::select! {
-            over = hear(inner, &mut incoming, lines, &drained) => over,
+            over = receive(inner, &mut incoming, lines, &drained) => over,
             () = say(inner, &mut outgoing) => Over::Broken,
             () = beat(inner) => Over::Broken,
             () = leave(inner) => Over::Broken,
@@ -183,7 +183,7 @@ impl Inner {
     }
 }
 
-async fn hear<T: AsRef<[u8]>>(
+async fn receive<T: AsRef<[u8]>>(
     inner: &Arc<Inner>,
     incoming: &mut (impl Stream<Item = T> + Unpin),
     mut lines: Lines,

@@ -106,10 +106,10 @@ async fn what_a_step_waited_for_is_in_the_environment() {
 }
 
 #[tokio::test]
-async fn an_executable_emits_over_fd_3_and_what_it_says_wrongly_is_told() {
+async fn an_executable_emits_over_fd_3_and_its_invalid_lines_are_logged() {
     let asked = invocation_with(Value::Null, |invoke| {
         let emitted =
-            json!([{"op": "emit", "name": "made"}, {"op": "memo", "name": "told", "value": 1}]);
+            json!([{"op": "emit", "name": "made"}, {"op": "memo", "name": "sent", "value": 1}]);
         invoke.job.journal = serde_json::from_value(emitted).unwrap();
     });
     // The last ones are still in the pipe when it has ended.
@@ -117,7 +117,7 @@ async fn an_executable_emits_over_fd_3_and_what_it_says_wrongly_is_told() {
         emit() { echo "{\"method\":\"emit\",\"params\":{\"type\":\"$1\",\"data\":$2}}" >&3; }
         emit made 1
         emit made 2
-        emit told 3
+        emit sent 3
         echo '{"method":"bogus"}' >&3
         for n in $(seq 500); do emit many $n; done
     "#;
@@ -138,15 +138,20 @@ async fn an_executable_emits_over_fd_3_and_what_it_says_wrongly_is_told() {
         first,
         [
             ("emit", "made", json!(2)),
-            ("emit", "told", json!(3)),
+            ("emit", "sent", json!(3)),
             ("emit", "many", json!(1))
         ]
     );
     assert_eq!(emitted.len(), 502);
-    let is_told =
+    let is_warning =
         |(level, line): &(LogLevel, String)| *level == LogLevel::Warn && line.contains("bogus");
     assert_eq!(
-        asked.host.logs().iter().filter(|log| is_told(log)).count(),
+        asked
+            .host
+            .logs()
+            .iter()
+            .filter(|log| is_warning(log))
+            .count(),
         1
     );
 }
@@ -180,7 +185,7 @@ async fn the_last_line_of_standard_output_is_the_result_if_it_is_json() {
 }
 
 #[tokio::test]
-async fn a_last_line_over_the_limit_is_told_with_its_size() {
+async fn a_last_line_over_the_limit_is_reported_with_its_size() {
     // A text, an object and a list.
     for (before, fill, after) in [
         ("\"", "x", "\""),
@@ -263,7 +268,7 @@ async fn an_executable_that_holds_too_much_memory_is_ended_with_its_group() {
 }
 
 #[tokio::test]
-async fn what_an_executable_prints_is_heard_up_to_the_last_line() {
+async fn output_of_an_executable_is_read_up_to_the_last_line() {
     let asked = invocation(json!(null));
     run("seq 1 10000", &asked).await.unwrap();
     // The last one is its result.

@@ -16,14 +16,14 @@ use tokio::sync::Notify;
 pub struct Remembers {
     frames: Mutex<Vec<Frame>>,
     pub asked: Mutex<Vec<(String, Value)>>,
-    told: Notify,
+    notify: Notify,
 }
 
 #[async_trait]
 impl Host for Remembers {
     fn frame(&self, frame: Frame) {
         self.frames.lock().push(frame);
-        self.told.notify_one();
+        self.notify.notify_one();
     }
 
     async fn ask(&self, method: &str, params: Json) -> Result<Json, WorkError> {
@@ -61,7 +61,7 @@ impl Remembers {
     pub async fn until(&self, is_it: impl Fn(&Frame) -> bool) {
         let wait = async {
             while !self.frames.lock().iter().any(&is_it) {
-                self.told.notified().await;
+                self.notify.notified().await;
             }
         };
         within(wait).await;

@@ -51,7 +51,7 @@ async fn errors_and_panics_are_the_invocations_own() {
 }
 
 #[tokio::test]
-async fn a_function_is_told_to_stop_and_dropped_if_it_does_not() {
+async fn a_function_is_asked_to_stop_and_dropped_if_it_does_not() {
     let obeys = InProcess::new(async |_, context: Context| {
         let reason = context.cancelled().await;
         assert_eq!(reason, CancelReason::User);

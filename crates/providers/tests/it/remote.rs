@@ -36,20 +36,20 @@ impl Home for Anything {
 /// The worker's side of a connection.
 struct Worker {
     say: mpsc::UnboundedSender<Result<String, WorkError>>,
-    hear: mpsc::UnboundedReceiver<String>,
-    heard: VecDeque<Value>,
+    from_server: mpsc::UnboundedReceiver<String>,
+    received: VecDeque<Value>,
     attended: JoinHandle<Result<(), WorkError>>,
 }
 
 impl Worker {
     fn connect(workers: &Workers) -> Self {
         let (say, incoming) = mpsc::unbounded();
-        let (outgoing, hear) = mpsc::unbounded();
+        let (outgoing, from_server) = mpsc::unbounded();
         let workers = workers.clone();
         Self {
             say,
-            hear,
-            heard: VecDeque::new(),
+            from_server,
+            received: VecDeque::new(),
             attended: tokio::spawn(
                 async move { workers.attend(incoming, outgoing, &Anything).await },
             ),
@@ -75,7 +75,7 @@ impl Worker {
                 .any(|status| status.state == WorkerState::Connected)
         })
         .await;
-        worker.hears("welcome").await;
+        worker.receives("welcome").await;
         worker
     }
 
@@ -89,18 +89,18 @@ impl Worker {
     }
 
     async fn next(&mut self) -> Value {
-        while self.heard.is_empty() {
-            let text = within(self.hear.next())
+        while self.received.is_empty() {
+            let text = within(self.from_server.next())
                 .await
                 .expect("the connection ended");
             let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
-            self.heard.extend(lines);
+            self.received.extend(lines);
         }
-        self.heard.pop_front().unwrap()
+        self.received.pop_front().unwrap()
     }
 
     /// The next message, which must have this method.
-    async fn hears(&mut self, method: &str) -> Value {
+    async fn receives(&mut self, method: &str) -> Value {
         let message = self.next().await;
         assert_eq!(message["method"], method, "{message}");
         message
@@ -108,13 +108,13 @@ impl Worker {
 
     /// Is asked whether it lives, and says so.
     async fn is_alive(&mut self) {
-        let ping = self.hears("ping").await;
+        let ping = self.receives("ping").await;
         let unknown = json!({"code": -32601, "message": "unknown method"});
         self.say(json!({"id": ping["id"], "error": unknown})).await;
     }
 
     async fn is_silent(&mut self) {
-        let more = tokio::time::timeout(Duration::from_millis(50), self.hear.next()).await;
+        let more = tokio::time::timeout(Duration::from_millis(50), self.from_server.next()).await;
         assert!(more.is_err(), "{more:?}");
     }
 }
@@ -152,7 +152,7 @@ async fn a_worker_gets_what_it_has_credits_for() {
     assert_eq!(code(nobody).await, "NO_WORKER");
     let mut worker = Worker::enter(&workers, 1, json!([])).await;
     let (asked, first) = begin(&workers, "a");
-    let invoke = worker.hears("invoke").await;
+    let invoke = worker.receives("invoke").await;
     assert_eq!(invoke["params"]["jobId"], "a");
     assert_eq!(invoke["params"]["lease"], "lease-a");
     let (_, second) = begin(&workers, "b");
@@ -176,13 +176,13 @@ async fn a_worker_gets_what_it_has_credits_for() {
 
     worker.answer(&invoke, json!("done")).await;
     assert_eq!(value(first).await, "done");
-    let invoke = worker.hears("invoke").await;
+    let invoke = worker.receives("invoke").await;
     assert_eq!(invoke["params"]["jobId"], "b");
     worker
         .say(json!({"method": "credit", "params": {"credits": 2}}))
         .await;
     let (_, third) = begin(&workers, "c");
-    let other = worker.hears("invoke").await;
+    let other = worker.receives("invoke").await;
     worker.answer(&other, json!(3)).await;
     worker.answer(&invoke, json!(2)).await;
     assert_eq!(
@@ -198,20 +198,20 @@ async fn a_worker_that_comes_back_in_time_goes_on() {
     let workers = workers();
     let mut worker = Worker::enter(&workers, 3, json!([])).await;
     let (_, kept) = begin(&workers, "kept");
-    let invoke = worker.hears("invoke").await;
+    let invoke = worker.receives("invoke").await;
     let (_, lost) = begin(&workers, "lost");
-    worker.hears("invoke").await;
+    worker.receives("invoke").await;
     drop(worker);
     until(|| workers.list()[0].state == WorkerState::Away).await;
     assert_eq!(workers.free("train"), 0);
 
     let running = json!([
         {"invocation": invoke["id"], "jobId": "kept", "lease": "lease-kept"},
-        {"invocation": 77, "jobId": "unheard-of", "lease": "old"},
+        {"invocation": 77, "jobId": "unknown", "lease": "old"},
     ]);
     let mut worker = Worker::enter(&workers, 3, running).await;
     assert_eq!(code(lost).await, "WORKER_LOST");
-    assert_eq!(worker.hears("cancel").await["params"]["invocation"], 77);
+    assert_eq!(worker.receives("cancel").await["params"]["invocation"], 77);
     worker.answer(&invoke, json!("kept")).await;
     assert_eq!(value(kept).await, "kept");
     assert_eq!(workers.list().len(), 1);
@@ -226,7 +226,7 @@ async fn a_worker_that_stays_away_is_lost() {
     assert!(!places.is_staffed());
     let mut worker = Worker::enter(&workers, 1, json!([])).await;
     let (_, handle) = begin(&workers, "a");
-    worker.hears("invoke").await;
+    worker.receives("invoke").await;
     assert!(places.is_staffed(), "it has no room, and is there");
     drop(worker);
     assert_eq!(code(handle).await, "WORKER_LOST");
@@ -239,9 +239,9 @@ async fn what_a_worker_runs_for_a_server_that_is_gone_is_cancelled() {
     let workers = workers();
     let running = json!([{"invocation": 9, "jobId": "old", "lease": "old"}]);
     let mut worker = Worker::enter(&workers, 1, running).await;
-    assert_eq!(worker.hears("cancel").await["params"]["invocation"], 9);
+    assert_eq!(worker.receives("cancel").await["params"]["invocation"], 9);
     let (_, handle) = begin(&workers, "new");
-    let invoke = worker.hears("invoke").await;
+    let invoke = worker.receives("invoke").await;
     assert_eq!(invoke["id"], 10);
     // An answer to what was cancelled is nobody's.
     worker
@@ -256,7 +256,7 @@ async fn a_worker_that_leaves_ends_what_it_runs_first() {
     let workers = workers();
     let mut worker = Worker::enter(&workers, 2, json!([])).await;
     let (_, handle) = begin(&workers, "a");
-    let invoke = worker.hears("invoke").await;
+    let invoke = worker.receives("invoke").await;
     worker.say(json!({"method": "leave"})).await;
     until(|| workers.list()[0].state == WorkerState::Draining).await;
     let (_, never) = begin(&workers, "b");
@@ -264,7 +264,7 @@ async fn a_worker_that_leaves_ends_what_it_runs_first() {
     worker.is_silent().await;
     worker.answer(&invoke, json!(1)).await;
     assert_eq!(value(handle).await, 1);
-    let drain = worker.hears("drain").await;
+    let drain = worker.receives("drain").await;
     worker
         .say(json!({"id": drain["id"], "result": {"unfinished": 0}}))
         .await;
@@ -277,13 +277,13 @@ async fn a_drained_worker_has_its_time() {
     let workers = workers();
     let mut worker = Worker::enter(&workers, 2, json!([])).await;
     let (_, handle) = begin(&workers, "a");
-    let invoke = worker.hears("invoke").await;
+    let invoke = worker.receives("invoke").await;
     let id = workers.list()[0].id;
     let drained = tokio::spawn({
         let workers = workers.clone();
         async move { workers.drain(id, Duration::from_secs(5)).unwrap().await }
     });
-    let drain = worker.hears("drain").await;
+    let drain = worker.receives("drain").await;
     assert_eq!(drain["params"]["graceMs"], 5_000);
     worker.answer(&invoke, json!(1)).await;
     worker
@@ -300,9 +300,9 @@ async fn a_worker_that_does_not_stop_has_a_credit_less() {
     let workers = workers();
     let mut worker = Worker::enter(&workers, 1, json!([])).await;
     let (asked, handle) = begin(&workers, "a");
-    let invoke = worker.hears("invoke").await;
+    let invoke = worker.receives("invoke").await;
     asked.cancel.cancel(CancelReason::User);
-    assert_eq!(worker.hears("cancel").await["params"]["reason"], "user");
+    assert_eq!(worker.receives("cancel").await["params"]["reason"], "user");
     worker.is_alive().await;
     assert_eq!(code(handle).await, "CANCELLED");
     assert_eq!(workers.free("train"), 0);
@@ -323,9 +323,9 @@ async fn a_handler_that_takes_too_long_in_a_worker_that_answers_is_not_lost() {
     let workers = workers();
     let mut worker = Worker::enter(&workers, 1, json!([])).await;
     let (asked, handle) = begin(&workers, "a");
-    worker.hears("invoke").await;
+    worker.receives("invoke").await;
     asked.cancel.cancel(CancelReason::Timeout);
-    worker.hears("cancel").await;
+    worker.receives("cancel").await;
     worker.is_alive().await;
     assert_eq!(code(handle).await, "RUNNER_HUNG");
 }
@@ -335,7 +335,7 @@ async fn a_worker_that_talks_nonsense_is_let_go() {
     let workers = workers();
     let mut worker = Worker::enter(&workers, 1, json!([])).await;
     let (_, handle) = begin(&workers, "a");
-    worker.hears("invoke").await;
+    worker.receives("invoke").await;
     worker.say.send(Ok("nonsense".to_owned())).await.unwrap();
     assert_eq!(code(handle).await, "PROTOCOL_ERROR");
     let ended = within(worker.attended).await.unwrap().unwrap_err();
@@ -349,7 +349,7 @@ async fn a_worker_that_talks_nonsense_is_let_go() {
         .say(json!({"id": hello["id"], "result": {"protocol": 2, "sdk": sdk}}))
         .await;
     assert_eq!(
-        stranger.hears("refused").await["params"]["code"],
+        stranger.receives("refused").await["params"]["code"],
         "PROTOCOL_VERSION"
     );
     let ended = within(stranger.attended).await.unwrap().unwrap_err();
@@ -372,7 +372,7 @@ async fn a_worker_with_a_process_that_cannot_be_is_refused() {
         let sdk = json!({"name": "fake", "version": "1", "language": "fake"});
         let said = json!({"protocol": 1, "sdk": sdk, "processes": [process]});
         worker.say(json!({"id": hello["id"], "result": said})).await;
-        assert_eq!(worker.hears("refused").await["params"]["code"], expected);
+        assert_eq!(worker.receives("refused").await["params"]["code"], expected);
         let ended = within(worker.attended).await.unwrap().unwrap_err();
         assert_eq!(ended.code, expected);
     }
@@ -397,7 +397,7 @@ async fn places_are_taken_before(kind: &str) {
     within(none.more).await;
     assert_eq!(places.take(1).count, 1);
     let (_, waits) = begin(&workers, "call");
-    let other = worker.hears("invoke").await;
+    let other = worker.receives("invoke").await;
     assert_eq!(workers.free("train"), 0);
     let job = |id: &str| {
         let asked = invocation_with(json!({}), |invoke| {
@@ -408,7 +408,7 @@ async fn places_are_taken_before(kind: &str) {
     };
     let (taken, invocation) = (provider.clone(), job("a"));
     let first = tokio::spawn(async move { taken.invoke(invocation).await });
-    let invoke = worker.hears("invoke").await;
+    let invoke = worker.receives("invoke").await;
     assert_eq!(invoke["params"]["jobId"], "a");
     // A job without a place is not held.
     let refused = within(provider.invoke(job("b"))).await.unwrap_err();
@@ -427,7 +427,7 @@ async fn places_are_taken_before(kind: &str) {
     let mut step = job("c");
     Arc::make_mut(&mut step.invoke).kind = "step".to_owned();
     let taken = tokio::spawn(async move { provider.invoke(step).await });
-    let invoke = worker.hears("invoke").await;
+    let invoke = worker.receives("invoke").await;
     assert_eq!(workers.free("train"), 1);
     worker.answer(&invoke, json!(3)).await;
     assert_eq!(value(taken).await, json!(3));
@@ -440,7 +440,7 @@ async fn a_question_that_is_asked_again_is_done_once() {
     let workers = workers();
     let mut worker = Worker::enter(&workers, 1, json!([])).await;
     let (asked, handle) = begin(&workers, "a");
-    let invoke = worker.hears("invoke").await;
+    let invoke = worker.receives("invoke").await;
     let question =
         json!({"id": 1, "method": "emit", "params": {"invocation": invoke["id"], "type": "x"}});
     worker.say(question.clone()).await;
@@ -481,7 +481,7 @@ async fn a_worker_that_answers_nothing_is_not_given_the_next_attempt() {
     });
     let mut frozen = Worker::enter(&workers, 16, json!([])).await;
     let (asked, handle) = begin(&workers, "a");
-    let invoke = frozen.hears("invoke").await;
+    let invoke = frozen.receives("invoke").await;
     asked.cancel.cancel(CancelReason::Timeout);
     assert_eq!(code(handle).await, "WORKER_LOST");
     assert_eq!(workers.free("train"), 0);
@@ -491,11 +491,11 @@ async fn a_worker_that_answers_nothing_is_not_given_the_next_attempt() {
     let running = json!([{"invocation": invoke["id"], "jobId": "a", "lease": "lease-a"}]);
     let mut thawed = Worker::enter(&workers, 16, running).await;
     assert_eq!(
-        thawed.hears("cancel").await["params"]["invocation"],
+        thawed.receives("cancel").await["params"]["invocation"],
         invoke["id"]
     );
     let (_, handle) = begin(&workers, "b");
-    let invoke = thawed.hears("invoke").await;
+    let invoke = thawed.receives("invoke").await;
     thawed.answer(&invoke, json!("b")).await;
     assert_eq!(value(handle).await, "b");
 }
@@ -508,7 +508,7 @@ async fn a_worker_that_runs_something_is_asked_whether_it_lives() {
     });
     let mut worker = Worker::enter(&workers, 1, json!([])).await;
     let (_, handle) = begin(&workers, "a");
-    let invoke = worker.hears("invoke").await;
+    let invoke = worker.receives("invoke").await;
     for _ in 0..5 {
         worker.is_alive().await;
     }
@@ -530,6 +530,6 @@ async fn a_worker_that_falls_silent_is_given_up() {
     worker.is_silent().await;
     assert_eq!(workers.list()[0].state, WorkerState::Connected);
     let (_, handle) = begin(&workers, "a");
-    worker.hears("invoke").await;
+    worker.receives("invoke").await;
     assert_eq!(code(handle).await, "WORKER_LOST");
 }

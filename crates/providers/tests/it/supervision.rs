@@ -170,7 +170,7 @@ async fn answers_that_nobody_waits_for_do_no_harm() {
 }
 
 #[tokio::test]
-async fn a_child_that_floods_its_output_is_heard_in_part() {
+async fn a_child_that_floods_its_output_is_logged_in_part() {
     let fake = Fake::new(|_| ());
     let asked = invocation(json!({"do": "flood", "lines": 50_000}));
     fake.run(&asked).await.unwrap();

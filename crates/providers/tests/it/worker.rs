@@ -75,7 +75,7 @@ impl Connection {
         let (to_server, from_worker) = mpsc::unbounded::<String>();
         let (to_worker, from_server) = mpsc::unbounded::<String>();
         let (mut near, incoming) = mpsc::unbounded::<Result<String, WorkError>>();
-        let (mut far, hears) = mpsc::unbounded::<String>();
+        let (mut far, worker_side) = mpsc::unbounded::<String>();
         let (workers, worker, held) = (workers.clone(), worker.clone(), near.clone());
         let mut from_worker = from_worker;
         let mut from_server = from_server;
@@ -97,7 +97,9 @@ impl Connection {
                 .await
         });
         Self {
-            worker: tokio::spawn(async move { worker.converse(hears, to_server, |_| ()).await }),
+            worker: tokio::spawn(
+                async move { worker.converse(worker_side, to_server, |_| ()).await },
+            ),
             pumps,
             held,
         }
@@ -244,9 +246,9 @@ async fn a_server_that_speaks_another_protocol_is_left() {
             "PROCESS_INVALID",
         ),
     ] {
-        let hears = futures::stream::iter([first.to_string()]);
-        let (say, _heard) = mpsc::unbounded();
-        match within(worker.converse(hears, say, |_| ())).await {
+        let worker_side = futures::stream::iter([first.to_string()]);
+        let (say, _receiver) = mpsc::unbounded();
+        match within(worker.converse(worker_side, say, |_| ())).await {
             Over::Refused(error) => assert_eq!(error.code, code),
             other => panic!("{other:?}"),
         }

@@ -119,7 +119,7 @@ fn failed(message: &Message) -> Failure {
             (code, exit)
         }
     };
-    client::told(code, message, exit, &error["details"])
+    client::server_failure(code, message, exit, &error["details"])
 }
 
 fn tell(format: Format, message: &Message) {

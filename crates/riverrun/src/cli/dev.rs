@@ -153,7 +153,7 @@ fn real(folder: &Path) -> PathBuf {
 
 /// Says what may be meant otherwise in flows.
 fn warn<'a>(flows: impl IntoIterator<Item = &'a Registered>) {
-    for warning in flows.into_iter().flat_map(Registered::told_warnings) {
+    for warning in flows.into_iter().flat_map(Registered::named_warnings) {
         warn_of(&warning);
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use riverrun::Json;
-use riverrun_runtime::door_signature;
+use riverrun_runtime::callback_signature;
 use riverrun_types::ErrorCode;
 use serde::Serialize;
 
@@ -102,7 +102,7 @@ impl Fire {
         let secret = self.secret.as_deref().map(read_text).transpose()?;
         let signature = secret.map(|secret| {
             let signed = body.as_deref().unwrap_or_default().as_bytes();
-            let signature = door_signature(secret.trim_end_matches(['\r', '\n']), signed);
+            let signature = callback_signature(secret.trim_end_matches(['\r', '\n']), signed);
             ("x-riverrun-signature", signature)
         });
         let client = global.client()?;

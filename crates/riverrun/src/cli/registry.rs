@@ -83,9 +83,9 @@ impl Build {
         outcome.warn();
         failures.extend(outcome.failures);
         failures.extend(composed.failures);
-        let told = composed.registered.iter();
-        for warning in told
-            .flat_map(Registered::told_warnings)
+        let registered = composed.registered.iter();
+        for warning in registered
+            .flat_map(Registered::named_warnings)
             .chain(composed.warnings)
         {
             output::talk(&format!("{} {warning}", paint(paint::WARN, "warning:")));

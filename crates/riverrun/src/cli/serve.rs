@@ -84,7 +84,7 @@ impl Serve {
         }
         project::warn_anew(&server.river, &mut flows);
         ready(&server, &settings, &flows);
-        let warnings = flows.iter().flat_map(Registered::told_warnings);
+        let warnings = flows.iter().flat_map(Registered::named_warnings);
         for warning in warnings.chain(composed.warnings) {
             tracing::warn!("{warning}");
         }
@@ -116,7 +116,7 @@ async fn take_in_late(
     }
     let of_flows = composed.registered.iter();
     for warning in of_flows
-        .flat_map(Registered::told_warnings)
+        .flat_map(Registered::named_warnings)
         .chain(composed.warnings)
     {
         tracing::warn!("{warning}");

@@ -63,7 +63,7 @@ impl Worker {
         let settings = flags.load(Some((folder.clone(), "--project")))?;
         logs::init(&settings.config);
         logs::tell_warnings(&settings);
-        let found = Found::default();
+        let found = LocalProcesses::default();
         let mut options = settings.config.process_settings();
         // There is no data folder to keep SDKs in.
         let sdk_folder = riverrun_providers::RunnerOptions::default().sdk_folder;
@@ -126,7 +126,7 @@ fn default_name() -> String {
 
 /// What was found in the project.
 #[derive(Clone, Default)]
-pub struct Found(Arc<Mutex<Project>>);
+pub struct LocalProcesses(Arc<Mutex<Project>>);
 
 /// By id.
 #[derive(Default)]
@@ -135,7 +135,7 @@ struct Project {
     broken: BTreeMap<String, BrokenProcess>,
 }
 
-impl Found {
+impl LocalProcesses {
     pub fn count(&self) -> usize {
         self.with(|found| found.processes.len())
     }
@@ -156,7 +156,7 @@ impl Found {
     }
 }
 
-impl Register for Found {
+impl Register for LocalProcesses {
     fn put(&self, process: Process) {
         self.with(|found| {
             found

@@ -206,7 +206,7 @@ impl Client {
                 .exit(Exit::Unreachable)
                 .next("riverrun doctor --url <url of the server>");
         };
-        told(
+        server_failure(
             code.into(),
             message,
             exit_of(status),
@@ -272,7 +272,7 @@ pub fn exit_of(status: StatusCode) -> Exit {
 }
 
 /// A failure that a server told of, and what to do about it here.
-pub fn told(code: Code, message: &str, exit: Exit, details: &Value) -> Failure {
+pub fn server_failure(code: Code, message: &str, exit: Exit, details: &Value) -> Failure {
     let mut failure = Failure::new(code, message).exit(exit);
     for issue in issues(details) {
         failure = failure.note(issue);

@@ -53,7 +53,7 @@ impl Client {
     /// Sends a request, to a server that is starting as soon as it listens.
     pub(super) async fn dispatch(&self, request: RequestBuilder, again: Again) -> Result<Response> {
         let began = Instant::now();
-        let mut is_told = false;
+        let mut is_reported = false;
         loop {
             // Only a body that is a stream cannot be cloned, and there is none.
             let Some(attempt) = request.try_clone() else {
@@ -74,8 +74,8 @@ impl Client {
             if !is_starting || began.elapsed() >= self.patience.wait {
                 return Err(self.unreachable(&error));
             }
-            if !is_told && began.elapsed() >= SILENT {
-                is_told = true;
+            if !is_reported && began.elapsed() >= SILENT {
+                is_reported = true;
                 output::talk(&format!(
                     "waiting for a server at {} (--connect-timeout 0s does not wait)",
                     self.url()

@@ -24,11 +24,11 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     while !rest.is_empty() {
         let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         let (number, after) = rest.split_at(digits);
-        let letters = after.len()
+        let unit_len = after.len()
             - after
                 .trim_start_matches(|c: char| c.is_ascii_alphabetic())
                 .len();
-        let (unit, after) = after.split_at(letters);
+        let (unit, after) = after.split_at(unit_len);
         let number: u64 = number.parse().map_err(|_| refuse())?;
         let (_, unit_ms) = UNITS
             .iter()
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn off_is_for_ever_and_a_bare_number_is_told_its_unit() {
+    fn off_is_for_ever_and_a_bare_number_is_rejected_with_the_missing_unit() {
         let keep: Keep = serde_json::from_str("\"off\"").unwrap();
         assert_eq!(keep, Keep(None));
         assert_eq!(keep.to_string(), "off");

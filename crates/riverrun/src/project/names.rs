@@ -88,18 +88,18 @@ impl Catalog for ProjectNames {
     }
 
     fn unknown_names(&self, handler: &str, config: &Value, flow: &str) -> Vec<SchemaIssue> {
-        let known = Known { names: self, flow };
+        let known = FlowNames { names: self, flow };
         let handler = self.handlers.get(handler);
         handler.map_or_else(Vec::new, |handler| handler.unknown_names(config, &known))
     }
 }
 
-struct Known<'a> {
+struct FlowNames<'a> {
     names: &'a ProjectNames,
     flow: &'a str,
 }
 
-impl KnownNames for Known<'_> {
+impl KnownNames for FlowNames<'_> {
     fn unknown_process(&self, id: &str) -> Option<String> {
         let all: Vec<&String> = self.names.processes.iter().collect();
         let message = || {

@@ -34,7 +34,7 @@ impl From<riverrun::RegisteredFlow> for Registered {
 
 impl Registered {
     /// What may be meant otherwise, each with the flow's name.
-    pub fn told_warnings(&self) -> impl Iterator<Item = String> {
+    pub fn named_warnings(&self) -> impl Iterator<Item = String> {
         let flow = self.to_string();
         self.warnings
             .iter()
@@ -69,7 +69,7 @@ pub async fn register(river: &Riverrun, project: &Path) -> Result<Vec<Registered
     for (_, file) in read_all(project).await? {
         let file = file?;
         let answer = river.register(file.definition).await;
-        registered.push(told(&file.path, answer)?);
+        registered.push(outcome_at(&file.path, answer)?);
     }
     Ok(registered)
 }
@@ -97,7 +97,7 @@ pub async fn register_dev(
     let mut registered = Vec::new();
     for file in files {
         let answer = river.runtime().register_changed(&file.definition).await;
-        match told(&file.path, answer.map_err(Into::into)) {
+        match outcome_at(&file.path, answer.map_err(Into::into)) {
             Ok(flow) => registered.push(flow),
             Err(failure) => failures.push(failure),
         }
@@ -153,7 +153,7 @@ async fn register_but(river: &Riverrun, developing: bool, broken: &[NotLoaded]) 
         flow.is_versioned &= !developing;
         let answer = runtime.register_composed(&flow).await;
         let place = format!("processes: flow {:?}", flow.id());
-        match told(Path::new(&place), answer.map_err(Into::into)) {
+        match outcome_at(Path::new(&place), answer.map_err(Into::into)) {
             Ok(flow) => registered.push(flow),
             Err(failure) => failures.push(failure),
         }
@@ -178,7 +178,7 @@ fn warnings(issues: &[riverrun::Issue]) -> Vec<String> {
 }
 
 /// What became of a definition, or why it was refused, with the place that it stands in.
-fn told(
+fn outcome_at(
     path: &Path,
     answer: std::result::Result<riverrun::RegisteredFlow, riverrun::Error>,
 ) -> Result<Registered> {

@@ -60,9 +60,9 @@ pub async fn sync(
     placed: Vec<Placed>,
 ) -> std::result::Result<Vec<SyncedTrigger>, Vec<Failure>> {
     let definitions = placed.iter().map(|it| it.definition.clone()).collect();
-    let told = river.triggers().sync_project(definitions).await;
+    let outcomes = river.triggers().sync_project(definitions).await;
     let (mut synced, mut failures) = (Vec::new(), Vec::new());
-    for (at, (id, outcome)) in told.into_iter().enumerate() {
+    for (at, (id, outcome)) in outcomes.into_iter().enumerate() {
         match outcome {
             Ok(done) => synced.push(SyncedTrigger { id, synced: done }),
             Err(error) => failures.push(refusal(&placed, at, error.into())),

@@ -32,11 +32,11 @@ const MAX_FOLDERS: usize = 8_192;
 /// Watches until the receiver is dropped. Each message holds the files that have changed.
 pub fn watch(project: &Path, data: &Path) -> notify::Result<mpsc::Receiver<Vec<PathBuf>>> {
     let seen = Arc::new(Seen::default());
-    let heard = seen.clone();
+    let changes = seen.clone();
     let root = project.to_owned();
     let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
         if let Ok(event) = event {
-            heard.add(&root, event);
+            changes.add(&root, event);
         }
     })?;
     let mut folders = Folders {
@@ -50,7 +50,7 @@ pub fn watch(project: &Path, data: &Path) -> notify::Result<mpsc::Receiver<Vec<P
         .watch(project, RecursiveMode::NonRecursive)?;
     folders.take_in(project);
     folders.watch_packages();
-    let (tell, told) = mpsc::channel(1);
+    let (tell, changed) = mpsc::channel(1);
     tokio::spawn(async move {
         while let Some(paths) = seen.burst(&tell).await {
             let news = folders.news(paths);
@@ -59,7 +59,7 @@ pub fn watch(project: &Path, data: &Path) -> notify::Result<mpsc::Receiver<Vec<P
             }
         }
     });
-    Ok(told)
+    Ok(changed)
 }
 
 /// What was heard of and is not told yet. A file that changes a thousand times is there once.
@@ -229,10 +229,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_burst_of_changes_is_told_once_and_other_files_are_not() {
+    async fn a_burst_of_changes_is_reported_once_and_other_files_are_not() {
         let folder = tempfile::tempdir().unwrap();
         let project = folder.path().canonicalize().unwrap();
-        let mut told = watch(&project, &project.join("data")).unwrap();
+        let mut changed = watch(&project, &project.join("data")).unwrap();
         std::fs::create_dir(project.join(".riverrun")).unwrap();
         std::fs::create_dir_all(project.join("data/sdk")).unwrap();
         std::fs::write(project.join("data/sdk/runner.mjs"), "x").unwrap();
@@ -240,33 +240,33 @@ mod tests {
         // The folder of flows itself may come later.
         std::fs::create_dir(project.join("flows")).unwrap();
         std::fs::write(project.join("flows/first.yaml"), "x").unwrap();
-        let first = told.recv().await.unwrap();
+        let first = changed.recv().await.unwrap();
         assert_eq!(names(&project, &first), ["flows/first.yaml"]);
         for name in ["a.yaml", "b.json", "a.yaml"] {
             std::fs::write(project.join("flows").join(name), "x").unwrap();
         }
-        let second = told.recv().await.unwrap();
+        let second = changed.recv().await.unwrap();
         assert_eq!(names(&project, &second), ["flows/a.yaml", "flows/b.json"]);
-        assert!(told.try_recv().is_err());
+        assert!(changed.try_recv().is_err());
     }
 
     #[tokio::test]
-    async fn packages_that_were_installed_are_told_once() {
+    async fn packages_that_were_installed_are_reported_once() {
         let folder = tempfile::tempdir().unwrap();
         let project = folder.path().canonicalize().unwrap();
-        let mut told = watch(&project, &project.join("data")).unwrap();
+        let mut changed = watch(&project, &project.join("data")).unwrap();
         let packages = project.join("node_modules");
         std::fs::create_dir_all(packages.join("tsx")).unwrap();
         std::fs::write(packages.join("tsx/index.js"), "x").unwrap();
         std::fs::write(packages.join(".package-lock.json"), "{}").unwrap();
-        let first = told.recv().await.unwrap();
+        let first = changed.recv().await.unwrap();
         assert_eq!(names(&project, &first), ["node_modules/.package-lock.json"]);
         // Again, with another package, and the same where the folder was there before.
         let mut later = watch(&project, &project.join("data")).unwrap();
-        for told in [&mut told, &mut later] {
+        for changed in [&mut changed, &mut later] {
             std::fs::create_dir_all(packages.join("esbuild")).unwrap();
             std::fs::write(packages.join(".package-lock.json"), "{ }").unwrap();
-            let news = told.recv().await.unwrap();
+            let news = changed.recv().await.unwrap();
             assert_eq!(names(&project, &news), ["node_modules/.package-lock.json"]);
         }
     }
@@ -280,7 +280,7 @@ mod tests {
         }
         // In circles.
         std::os::unix::fs::symlink(&project, project.join("lib/self")).unwrap();
-        let mut told = watch(&project, &project.join("data")).unwrap();
+        let mut changed = watch(&project, &project.join("data")).unwrap();
         for name in [
             "node_modules/a/index.js",
             ".venv/lib/b.py",
@@ -291,17 +291,17 @@ mod tests {
         ] {
             std::fs::write(project.join(name), "x").unwrap();
         }
-        let first = told.recv().await.unwrap();
+        let first = changed.recv().await.unwrap();
         assert_eq!(names(&project, &first), ["lib/deep/words.ts", "top.py"]);
         // A folder that is moved here, with what is in it.
         let elsewhere = tempfile::tempdir().unwrap();
         std::fs::create_dir(elsewhere.path().join("more")).unwrap();
         std::fs::write(elsewhere.path().join("more/new.mjs"), "x").unwrap();
         std::fs::rename(elsewhere.path().join("more"), project.join("more")).unwrap();
-        let second = told.recv().await.unwrap();
+        let second = changed.recv().await.unwrap();
         assert_eq!(names(&project, &second), ["more/new.mjs"]);
         std::fs::write(project.join("more/new.mjs"), "y").unwrap();
-        let third = told.recv().await.unwrap();
+        let third = changed.recv().await.unwrap();
         assert_eq!(names(&project, &third), ["more/new.mjs"]);
     }
 }

@@ -18,7 +18,7 @@ impl Walk {
     pub(super) fn is_wanted(&self, given: &Given) -> bool {
         let kind = given.kind();
         self.report.awaited().any(|awaited| awaited == kind)
-            || (self.flow.hears.contains(kind) && !self.report.state.compensating)
+            || (self.flow.subscribes.contains(kind) && !self.report.state.compensating)
             || self.undoes(kind)
     }
 
@@ -31,7 +31,8 @@ impl Walk {
     pub(super) async fn emit(&self, given: Given) -> Result<(), WorkError> {
         let kind = given.kind();
         let undoes = |(on, _): &(String, String)| on == kind;
-        let is_of_run = self.flow.hears.contains(kind) || self.flow.undone_by.iter().any(undoes);
+        let is_of_run =
+            self.flow.subscribes.contains(kind) || self.flow.undone_by.iter().any(undoes);
         let mut event = given.event;
         let of = event
             .as_object_mut()

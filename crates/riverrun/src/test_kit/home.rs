@@ -19,7 +19,7 @@ use super::{
 pub struct MadeFlow {
     pub id: String,
     /// The kinds of events that enter its steps.
-    pub hears: BTreeSet<String>,
+    pub subscribes: BTreeSet<String>,
     /// The kinds that undo a step, each with the step.
     pub undone_by: Vec<(String, String)>,
 }
@@ -65,12 +65,12 @@ impl TestHome {
             .collect();
         let composed = compose(&steps);
         if !composed.issues.is_empty() {
-            let told: Vec<String> = composed
+            let messages: Vec<String> = composed
                 .issues
                 .iter()
                 .map(|issue| format!("{}: {}", issue.path, issue.message))
                 .collect();
-            let error = WorkError::new(ErrorCode::ProcessInvalid, told.join("; ")).permanent();
+            let error = WorkError::new(ErrorCode::ProcessInvalid, messages.join("; ")).permanent();
             return Err(error.details(&json!({ "issues": composed.issues })));
         }
         let Some(flow) = composed.flows.iter().find(|flow| flow.id() == planned.flow) else {
@@ -80,11 +80,11 @@ impl TestHome {
         let runtime = self.river.runtime();
         runtime.register(&flow.definition).await.map_err(refused)?;
         let steps = flow.definition["steps"].as_object().into_iter().flatten();
-        let (mut hears, mut undone_by) = (BTreeSet::new(), Vec::new());
+        let (mut subscribes, mut undone_by) = (BTreeSet::new(), Vec::new());
         for (name, step) in steps {
             let subscriptions = step["subscriptions"].as_array().into_iter().flatten();
             let kinds = subscriptions.filter_map(|one| one["eventKind"].as_str());
-            hears.extend(kinds.map(str::to_owned));
+            subscribes.extend(kinds.map(str::to_owned));
             let on = &step["compensation"]["on"];
             let kinds = on
                 .as_array()
@@ -94,7 +94,7 @@ impl TestHome {
         }
         Ok(MadeFlow {
             id: planned.flow.clone(),
-            hears,
+            subscribes,
             undone_by,
         })
     }

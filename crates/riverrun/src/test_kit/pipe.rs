@@ -39,7 +39,7 @@ pub struct Out(UnboundedSender<String>);
 impl Pipe {
     /// Reads and writes on threads of their own, so that neither waits for the other.
     pub fn open() -> (Self, Out) {
-        let (said, hear) = mpsc::unbounded_channel();
+        let (said, lines) = mpsc::unbounded_channel();
         let (say, mut to_say) = mpsc::unbounded_channel::<String>();
         std::thread::spawn(move || {
             for line in std::io::stdin().lock().lines() {
@@ -62,7 +62,7 @@ impl Pipe {
                 }
             }
         });
-        (Self(hear), Out(say))
+        (Self(lines), Out(say))
     }
 
     /// Nothing when the test process is gone, or said what is no message.

@@ -6,7 +6,7 @@ use serde_json::json;
 
 pub fn refused(error: impl Into<riverrun::Error>) -> WorkError {
     let error = error.into();
-    let mut told = WorkError::new(error.code(), error.to_string()).permanent();
+    let mut refusal = WorkError::new(error.code(), error.to_string()).permanent();
     let issues = match &error {
         riverrun::Error::Runtime(Error::FlowInvalid(issues)) => {
             let errors = issues
@@ -17,13 +17,13 @@ pub fn refused(error: impl Into<riverrun::Error>) -> WorkError {
         riverrun::Error::Runtime(Error::InputInvalid(issues) | Error::StateInvalid(issues)) => {
             json!(issues)
         }
-        _ => return told,
+        _ => return refusal,
     };
     for issue in issues.as_array().into_iter().flatten() {
         let text = |member: &str| issue[member].as_str().unwrap_or_default().to_owned();
-        told.message += &format!("; {}: {}", text("path"), text("message"));
+        refusal.message += &format!("; {}: {}", text("path"), text("message"));
     }
-    told.details(&json!({ "issues": issues }))
+    refusal.details(&json!({ "issues": issues }))
 }
 
 pub fn unsettled(error: riverrun::Unsettled) -> WorkError {

@@ -248,7 +248,7 @@ impl Visit {
         for wait in awaits.iter_mut().filter_map(Value::as_object_mut) {
             wait.remove("fromMs");
         }
-        let mut told = json!({
+        let mut entry = json!({
             "step": self.key.step, "visit": self.key.visit, "input": self.input,
             "status": if parked.is_some() { "failed" } else { self.status },
             "awaits": awaits, "attempt": self.attempt, "retries": self.retries,
@@ -257,15 +257,15 @@ impl Visit {
             "endedAt": self.ended_ms.map(time::iso),
         });
         if let Some(undoes) = &self.undoes {
-            told["undoes"] = json!(undoes);
+            entry["undoes"] = json!(undoes);
         }
         if let Some(value) = &self.value {
-            told["value"] = json!(value);
+            entry["value"] = json!(value);
         }
         if let Some(error) = self.error.as_ref().or(parked) {
-            told["error"] = error.clone();
+            entry["error"] = error.clone();
         }
-        told
+        entry
     }
 }
 

@@ -113,7 +113,7 @@ impl Stage {
             Timed {
                 out: self.out.clone(),
                 clock: self.clock.clone(),
-                told_ms: None,
+                sent_ms: None,
             },
         ));
         let flow = match flow.await {
@@ -155,13 +155,13 @@ impl Stage {
 struct Timed {
     out: Out,
     clock: SimulatedClock,
-    told_ms: Option<Millis>,
+    sent_ms: Option<Millis>,
 }
 
 impl Timed {
     fn say(&mut self, text: String) {
         let now = self.clock.now_ms();
-        if self.told_ms.replace(now) != Some(now) {
+        if self.sent_ms.replace(now) != Some(now) {
             self.out.send(&json!({ "kit": "time", "ms": now }));
         }
         self.out.line(text.trim_end_matches('\n').to_owned());

@@ -90,7 +90,7 @@ steps:
 }
 
 #[test]
-fn a_signed_door_is_opened_with_its_secret() {
+fn a_signed_callback_is_resumed_with_its_secret() {
     let project = Project::new();
     // A variable that the tests of every crate have.
     project.write(
@@ -98,9 +98,9 @@ fn a_signed_door_is_opened_with_its_secret() {
         r#"
 id: signed
 version: 1.0.0
-initialStepId: hear
+initialStepId: receive
 steps:
-  hear:
+  receive:
     type: set
     config: { value: "from ${awaited.by}" }
     await: { type: trigger, triggerType: webhook, secretEnv: CARGO_PKG_NAME }

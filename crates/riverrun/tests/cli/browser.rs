@@ -30,8 +30,8 @@ fn a_person_decides_on_the_page_in_a_browser() {
         assert!(asked.contains("Refund 7?"), "{asked}");
         page.eval("document.querySelector('textarea').value = 'fine'");
         page.click(&format!("button[value={answer}]"));
-        let told = page.text();
-        assert!(told.contains("This has been "), "{told}");
+        let shown = page.text();
+        assert!(shown.contains("This has been "), "{shown}");
         let ended = until(&server, run, "completed");
         let given = json!({"approved": approved, "comment": "fine"});
         assert_eq!(ended["state"]["answer"], given, "{ended:#}");
@@ -112,13 +112,13 @@ impl Browser {
         }
         let message = Message::text(message.to_string());
         self.socket.send(message).unwrap();
-        let answer = self.hear(|said| said["id"] == id);
+        let answer = self.receive(|said| said["id"] == id);
         assert!(answer["error"].is_null(), "{method}: {answer}");
         answer["result"].clone()
     }
 
     /// Waits until it says something.
-    fn hear(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
+    fn receive(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
         loop {
             let said = self.socket.read().unwrap().into_text().unwrap();
             let said = serde_json::from_str(&said).unwrap();
@@ -160,8 +160,9 @@ impl Page<'_> {
     /// Waits until a page has loaded.
     fn loaded(&mut self) {
         let session = &self.session;
-        self.browser
-            .hear(|said| said["method"] == "Page.loadEventFired" && said["sessionId"] == **session);
+        self.browser.receive(|said| {
+            said["method"] == "Page.loadEventFired" && said["sessionId"] == **session
+        });
     }
 
     fn eval(&mut self, expression: &str) -> Value {

@@ -106,21 +106,21 @@ fn flows_of_processes_warn_of_what_nobody_takes() {
     };
     project.write("processes/order.mjs", &step("ordered"));
     let server = project.start(&["dev", "--listen", "127.0.0.1:0"]);
-    let told = server.said("warning: shop@");
+    let shown = server.said("warning: shop@");
     assert!(
-        told.contains("no step of the flow takes \"ordered\""),
-        "{told}"
+        shown.contains("no step of the flow takes \"ordered\""),
+        "{shown}"
     );
     project.write("processes/order.mjs", &step("bought"));
-    let told = server.said("takes \"bought\"");
-    assert!(told.contains("warning: shop@"), "{told}");
+    let shown = server.said("takes \"bought\"");
+    assert!(shown.contains("warning: shop@"), "{shown}");
     server.kill();
     let server = project.start(&["serve", "--project", ".", "--listen", "127.0.0.1:0"]);
     server.said("takes \"bought\"");
 }
 
 #[test]
-fn processes_that_make_no_flow_are_told_wherever_they_are_read() {
+fn processes_that_make_no_flow_are_reported_wherever_they_are_read() {
     let project = Project::new();
     let write = |name: &str, config: &str| {
         let text = format!("export const config = {config}\nexport default () => 1\n");
@@ -204,7 +204,7 @@ fn a_module_that_hangs_at_import_keeps_nobody_from_working() {
 
 /// Whoever writes a handler sees what it says and where it fails, under the name of its process.
 #[test]
-fn handlers_are_heard_live() {
+fn output_of_handlers_is_shown_live() {
     let project = Project::new();
     project.write(
         "processes/mail/send.ts",

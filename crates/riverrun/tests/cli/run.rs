@@ -191,8 +191,8 @@ fn a_command_waits_for_a_server_that_is_starting() {
     asking.args(["--connect-timeout", "60s", "--url", &url]);
     let asking = Running::of(asking);
     // It says what it waits for, once it has tried for a while.
-    let told = wait_for(&asking.err, "waiting for a server");
-    assert!(told.contains(&url), "{told}");
+    let shown = wait_for(&asking.err, "waiting for a server");
+    assert!(shown.contains(&url), "{shown}");
     let server = project.start(&["serve", "--project", ".", "--listen", &address]);
     wait_for(&asking.out, "Hello, Ada!");
     assert_eq!(asking.code(), 0);

@@ -19,8 +19,8 @@ fn a_run_that_does_not_move_says_why() {
     let run = server.json(&["runs", "show", "latest"])["runId"].clone();
     let run = run.as_str().unwrap();
     server.ok(&["runs", "pause", run, "--reason", "lunch"]);
-    let told = server.ok(&["runs", "why", run]);
-    assert!(told.contains("- paused (lunch), since "), "{told}");
+    let shown = server.ok(&["runs", "why", run]);
+    assert!(shown.contains("- paused (lunch), since "), "{shown}");
     let why = server.json(&["runs", "why", "latest"]);
     assert_eq!(why["reasons"][0]["kind"], "paused", "{why}");
     let shown = server.ok(&["runs", "show", run]);
@@ -28,14 +28,14 @@ fn a_run_that_does_not_move_says_why() {
     server.ok(&["runs", "cancel", run]);
     let shown = server.ok(&["runs", "show", run]);
     assert!(!shown.contains("why  "), "{shown}");
-    let told = server.ok(&["runs", "why", run]);
-    assert!(told.contains("- nothing: it has ended at "), "{told}");
+    let shown = server.ok(&["runs", "why", run]);
+    assert!(shown.contains("- nothing: it has ended at "), "{shown}");
 
     // A child is told below the step that waits for it.
     let started = server.json(&["run", "outer"]);
     let outer = started["runId"].as_str().unwrap();
-    let told = server.ok(&["runs", "why", outer]);
-    assert!(told.contains("- step sub: waits for run "), "{told}");
+    let shown = server.ok(&["runs", "why", outer]);
+    assert!(shown.contains("- step sub: waits for run "), "{shown}");
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn events(server: &Server<'_>, run: &str) -> Vec<Value> {
 }
 
 /// The door at which a run waits, or did.
-fn door(events: &[Value]) -> String {
+fn callback(events: &[Value]) -> String {
     let mut events = events.iter();
     let waits = events.find(|event| event["type"] == "step.await.trigger");
     let id = waits.unwrap()["data"]["triggerId"].as_str();
@@ -207,9 +207,9 @@ fn a_refund_that_nobody_decides_fails_and_pays_nothing() {
     );
     assert_eq!(ended["steps"].get("process-refund"), None);
     // Whoever comes to the page now is told that it is too late.
-    let door = door(&events(&server, &run));
+    let callback = callback(&events(&server, &run));
     server
-        .run(&["fire", &door, "-d", r#"{"approved":true}"#])
+        .run(&["fire", &callback, "-d", r#"{"approved":true}"#])
         .refused(2, &["AWAIT_EXPIRED"]);
 }
 
@@ -227,7 +227,7 @@ fn a_refund_is_decided_by_a_person() {
         let run = start(&server, "refund", &json!({"orderId": "o-1", "amount": 5}));
         until(&server, &run, "waiting");
         let events = events(&server, &run);
-        let id = door(&events);
+        let id = callback(&events);
         // The link that is mailed leads to this server.
         let link = format!("{}/approve/{id}", server.url);
         let mailed = json!(format!("please decide: {link}"));

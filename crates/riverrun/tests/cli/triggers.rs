@@ -176,7 +176,7 @@ fn triggers_are_made_and_removed_and_times_made_up_for() {
 }
 
 #[test]
-fn who_cannot_be_served_is_told_what_to_do_next() {
+fn errors_say_what_to_do_next() {
     let project = project();
     let server = project.serve();
     server
@@ -208,7 +208,7 @@ fn who_cannot_be_served_is_told_what_to_do_next() {
 }
 
 #[test]
-fn several_triggers_are_gone_through_and_told_as_one_document() {
+fn several_triggers_are_processed_and_printed_as_one_document() {
     let project = project();
     let server = project.serve();
     let one = |id: &str| format!("id: {id}\ntype: manual\nflow: quick\n");
@@ -233,7 +233,7 @@ fn several_triggers_are_gone_through_and_told_as_one_document() {
 }
 
 #[test]
-fn a_due_time_that_fails_is_told_and_holds_up_no_other() {
+fn a_due_time_that_fails_is_logged_and_delays_no_other() {
     let project = project();
     project.write(
         "triggers/daily.yaml",

@@ -100,7 +100,7 @@ fn a_saved_process_is_what_starts_and_a_broken_one_harms_nobody() {
 }
 
 #[test]
-fn what_does_not_load_is_shown_and_told_to_whoever_asks_for_it() {
+fn broken_files_are_shown_and_their_error_is_returned() {
     let project = Project::new();
     project.write("processes/broken.mjs", "export default (\n");
     let mail = "export const config = { queue: 'mail' }\nexport default () => 1\n";
@@ -120,7 +120,7 @@ fn what_does_not_load_is_shown_and_told_to_whoever_asks_for_it() {
     project.write("processes/plain.sh", "#!/bin/sh\necho 1\n");
     let built = project.run(&["build"]);
     assert_eq!(built.code, 1, "{}", built.err);
-    for told in [
+    for shown in [
         "broken.mjs",
         "MODULE_SYNTAX",
         "mail.mjs",
@@ -133,7 +133,7 @@ fn what_does_not_load_is_shown_and_told_to_whoever_asks_for_it() {
         "chmod +x processes/plain.sh",
         "processes/nothing.mjs exports no handler",
     ] {
-        assert!(built.err.contains(told), "{told}: {}", built.err);
+        assert!(built.err.contains(shown), "{shown}: {}", built.err);
     }
     let server = project.start(&DEV);
     let listed = server.json(&["processes", "ls"]);

@@ -296,12 +296,12 @@ impl Simulation {
     /// Waits until nothing goes on.
     async fn settled(&self, passed: usize) {
         loop {
-            let mut told = pin!(self.settled.notified());
-            told.as_mut().enable();
+            let mut settled_now = pin!(self.settled.notified());
+            settled_now.as_mut().enable();
             if self.unsettled(passed).is_none() {
                 return;
             }
-            told.await;
+            settled_now.await;
         }
     }
 
@@ -388,12 +388,12 @@ mod tests {
     /// Notes the times at which it is woken, so many ms apart.
     fn ticks(clock: &Clock, every: u64, count: usize) -> Arc<Mutex<Vec<Millis>>> {
         let seen: Arc<Mutex<Vec<Millis>>> = Arc::default();
-        let (clock, told, busy) = (clock.clone(), seen.clone(), clock.busy());
+        let (clock, times, busy) = (clock.clone(), seen.clone(), clock.busy());
         tokio::spawn(async move {
             for _ in 0..count {
                 clock.rest(clock.sleep(ms(every))).await;
                 tokio::task::yield_now().await;
-                told.lock().push(clock.now_ms());
+                times.lock().push(clock.now_ms());
             }
             drop(busy);
         });

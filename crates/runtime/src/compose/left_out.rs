@@ -21,7 +21,7 @@ impl Composed {
                 .is_none_or(|id| flow.definition["id"] == **id);
             is_its && step["config"]["process"] == *part.process
         };
-        let told = |part: &Part| {
+        let is_reported = |part: &Part| {
             let own = format!("{}.flow", part.process);
             self.issues.iter().any(|issue| issue.path == own)
         };
@@ -33,7 +33,7 @@ impl Composed {
         let emitted: Vec<&str> = emitted.into_iter().collect();
         let is_left_out = |part: &&Part| {
             let is_missing = part.flow.as_ref().is_some_and(|id| !flows.contains_key(id));
-            !is_missing && !told(part) && !self.flows.iter().any(|flow| is_in(part, flow))
+            !is_missing && !is_reported(part) && !self.flows.iter().any(|flow| is_in(part, flow))
         };
         let (mut issues, mut warnings) = (Vec::new(), Vec::new());
         for part in parts.iter().filter(is_left_out) {
@@ -51,10 +51,10 @@ impl Composed {
 impl Part {
     fn why_left_out(&self, emitted: &[&str]) -> String {
         let step = &self.step;
-        if self.hears.is_empty() {
+        if self.subscribes.is_empty() {
             return format!("step {step:?} is in no flow: no step of one leads to it");
         }
-        let kinds = self.hears.iter().map(|kind| {
+        let kinds = self.subscribes.iter().map(|kind| {
             let meant = match emitted.contains(&kind.as_str()) {
                 true => String::new(),
                 false => meant(kind, emitted),

@@ -27,8 +27,8 @@ pub(super) fn members<'a>(id: &str, entry: &'a Part, parts: &'a [Part]) -> Membe
         let emitted: BTreeSet<&String> = steps.iter().flat_map(|part| &part.emits).collect();
         let named: BTreeSet<&String> = steps.iter().flat_map(|part| &part.names).collect();
         let joins = |part: &&Part| {
-            let is_heard = || part.hears.iter().any(|kind| emitted.contains(kind));
-            named.contains(&part.step) || !part.is_entry && (part.flow.is_some() || is_heard())
+            let is_subscribed = || part.subscribes.iter().any(|kind| emitted.contains(kind));
+            named.contains(&part.step) || !part.is_entry && (part.flow.is_some() || is_subscribed())
         };
         let Some(at) = candidates.iter().position(joins) else {
             return Members { steps, doubles };

@@ -120,14 +120,14 @@ impl Runtime {
         offer: &Offer<'_>,
     ) -> std::result::Result<MadeFlow, Fault> {
         let id = flow.id();
-        let told = |done: Result<RegisteredFlow>| done.map_err(|error| fault(&id, &error));
+        let or_fault = |done: Result<RegisteredFlow>| done.map_err(|error| fault(&id, &error));
         let known = self.newest_together(&flow.definition);
         let is_shared = flow.processes().any(|id| !offer.own.contains(id));
         match alone {
             // A worker that has the whole flow takes over from one that had it.
             Some(alone) if known.is_none() && (!is_shared || !flow.disputed.is_empty()) => {
                 return Ok(MadeFlow {
-                    registered: told(self.register_composed(alone).await)?,
+                    registered: or_fault(self.register_composed(alone).await)?,
                     shared: Vec::new(),
                 });
             }
@@ -148,7 +148,7 @@ impl Runtime {
         if let Some(known) = known {
             keep_absent(&mut definition, &known, offer);
         }
-        let registered = told(self.register_changed(&definition).await)?;
+        let registered = or_fault(self.register_changed(&definition).await)?;
         let shared = processes_of(&definition).map(str::to_owned).collect();
         Ok(MadeFlow { registered, shared })
     }

@@ -23,7 +23,7 @@ pub(super) struct Part {
     pub(super) on_failure: Option<Value>,
     pub(super) limits: Option<Value>,
     pub(super) emits: BTreeSet<String>,
-    pub(super) hears: BTreeSet<String>,
+    pub(super) subscribes: BTreeSet<String>,
     /// Steps that it names.
     pub(super) names: Vec<String>,
     pub(super) definition: Value,
@@ -173,7 +173,7 @@ fn part(process: &str, config: &Map<String, Value>, flow: Value) -> Result<Part,
     };
     let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
     let kind = |subscription: &Value| text(subscription.get("eventKind"));
-    let hears = subscriptions.iter().filter_map(kind).collect();
+    let subscribes = subscriptions.iter().filter_map(kind).collect();
     let names = [
         written
             .awaits
@@ -213,7 +213,7 @@ fn part(process: &str, config: &Map<String, Value>, flow: Value) -> Result<Part,
         on_failure: written.on_failure,
         limits: written.limits,
         emits: written.emits.into_iter().collect(),
-        hears,
+        subscribes,
         names: names.into_iter().flatten().collect(),
         definition,
         input_schema: config.get("inputSchema").cloned(),

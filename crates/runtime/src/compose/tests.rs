@@ -36,7 +36,7 @@ fn check(processes: &[(&str, Value)], expected: &[(&str, &[&str])]) -> Composed 
 
 /// The example of the specification: one step serves in two flows.
 #[test]
-fn steps_belong_to_every_flow_that_emits_what_they_hear() {
+fn steps_belong_to_every_flow_that_emits_what_they_subscribe_to() {
     let composed = check(
         &[
             (
@@ -117,7 +117,7 @@ fn the_unified_form_names_its_flow() {
 }
 
 #[test]
-fn two_entries_and_nonsense_are_told() {
+fn two_entries_and_invalid_settings_are_reported() {
     let composed = check(
         &[
             ("a", json!({"flow": {"id": "f", "role": "entry"}})),
@@ -130,13 +130,13 @@ fn two_entries_and_nonsense_are_told() {
     assert_eq!(composed.issues.len(), 3, "{:?}", composed.issues);
 }
 
-fn told(issues: &[ConfigIssue]) -> Vec<String> {
+fn shown(issues: &[ConfigIssue]) -> Vec<String> {
     let line = |issue: &ConfigIssue| format!("{}: {}", issue.path, issue.message);
     issues.iter().map(line).collect()
 }
 
 #[test]
-fn a_step_that_no_flow_leads_to_is_told() {
+fn a_step_that_no_flow_leads_to_is_reported() {
     let composed = check(
         &[
             (
@@ -159,12 +159,12 @@ fn a_step_that_no_flow_leads_to_is_told() {
         &[("order", &["order"])],
     );
     assert_eq!(
-        told(&composed.warnings),
+        shown(&composed.warnings),
         [
             "typo.flow: step \"typo\" is in no flow: no step of one emits \"ordr.created\"; did you mean order.created?"
         ]
     );
-    let issues = told(&composed.issues);
+    let issues = shown(&composed.issues);
     assert_eq!(issues.len(), 2, "{issues:?}");
     assert!(
         issues[0].starts_with("worse.flow: subscriptions[0]"),
@@ -176,9 +176,9 @@ fn a_step_that_no_flow_leads_to_is_told() {
 }
 
 #[test]
-fn two_processes_for_one_step_are_told_and_the_first_is_taken() {
+fn two_processes_for_one_step_are_reported_and_the_first_is_used() {
     let step = |emits: &str| json!({"flow": {"id": "f", "role": "step", "step": "same", "emits": [emits]}});
-    let hears = json!({"step": "heard", "subscriptions": [{"eventKind": "x"}]});
+    let subscribes = json!({"step": "taken", "subscriptions": [{"eventKind": "x"}]});
     let composed = check(
         &[
             (
@@ -188,17 +188,17 @@ fn two_processes_for_one_step_are_told_and_the_first_is_taken() {
             ("file1", step("x")),
             ("file2", step("y")),
             ("file3", step("z")),
-            ("one", hears.clone()),
-            ("two", hears),
+            ("one", subscribes.clone()),
+            ("two", subscribes),
         ],
-        &[("f", &["a", "same", "heard"])],
+        &[("f", &["a", "same", "taken"])],
     );
     assert_eq!(
-        told(&composed.issues),
+        shown(&composed.issues),
         [
             "file2.flow: step \"same\" of flow \"f\" is process file1 already",
             "file3.flow: step \"same\" of flow \"f\" is process file1 already",
-            "two.flow: step \"heard\" of flow \"f\" is process one already",
+            "two.flow: step \"taken\" of flow \"f\" is process one already",
         ]
     );
     assert!(composed.warnings.is_empty(), "{:?}", composed.warnings);
@@ -207,7 +207,7 @@ fn two_processes_for_one_step_are_told_and_the_first_is_taken() {
 }
 
 #[test]
-fn words_that_mean_nothing_are_told_with_what_was_meant() {
+fn unknown_words_are_reported_with_what_was_meant() {
     let composed = check(
         &[(
             "a",
@@ -216,7 +216,7 @@ fn words_that_mean_nothing_are_told_with_what_was_meant() {
         &[("f", &["a"])],
     );
     assert_eq!(
-        told(&composed.issues),
+        shown(&composed.issues),
         [
             "a.flow.emit: is not a setting; did you mean emits?",
             "a.flow.subscription: is not a setting; did you mean subscriptions?",
@@ -226,7 +226,7 @@ fn words_that_mean_nothing_are_told_with_what_was_meant() {
 }
 
 #[test]
-fn what_only_an_entry_says_of_its_flow_is_told_where_a_step_says_it() {
+fn settings_that_only_an_entry_has_are_reported_at_other_steps() {
     let limits = json!({"maxSteps": 5});
     let of = |role: &str| {
         json!({"flow": {"id": "f", "role": role, "step": role,
@@ -237,7 +237,7 @@ fn what_only_an_entry_says_of_its_flow_is_told_where_a_step_says_it() {
         &[("f", &["entry", "step"])],
     );
     assert_eq!(
-        told(&composed.warnings),
+        shown(&composed.warnings),
         [
             "follows.flow.onFailure: is not heeded: step \"step\" does not begin the flow, and onFailure is what its entry says",
             "follows.flow.limits: is not heeded: step \"step\" does not begin the flow, and limits is what its entry says",

@@ -27,7 +27,7 @@ const IDLE: Duration = Duration::from_secs(15);
 /// Lets one unit run at a time, while there are some that were active at the last crash.
 pub(crate) struct Alone {
     is_on: AtomicBool,
-    turn: Arc<Semaphore>,
+    start_permit: Arc<Semaphore>,
     left: Mutex<Left>,
     crashes: u32,
 }
@@ -39,9 +39,9 @@ struct Left {
 }
 
 /// The right to take up one unit. None where all may be taken up together.
-pub(crate) struct Turn(Option<OwnedSemaphorePermit>);
+pub(crate) struct StartPermit(Option<OwnedSemaphorePermit>);
 
-impl Turn {
+impl StartPermit {
     /// How many units of those for which there is room.
     pub fn most(&self, room: usize, unit: usize) -> usize {
         match &self.0 {
@@ -63,7 +63,7 @@ impl Alone {
         }
         Self {
             is_on: AtomicBool::new(!units.is_empty()),
-            turn: Arc::new(Semaphore::new(1)),
+            start_permit: Arc::new(Semaphore::new(1)),
             left: Mutex::new(Left {
                 units,
                 last: Instant::now(),
@@ -77,19 +77,19 @@ impl Alone {
     }
 
     /// Waits for the right to take something up. At once where nobody has to wait.
-    pub async fn turn(&self, runtime: &Runtime) -> Turn {
+    pub async fn start_permit(&self, runtime: &Runtime) -> StartPermit {
         if self.is_over() {
-            return Turn(None);
+            return StartPermit(None);
         }
-        let permit = self.turn.clone().acquire_owned();
+        let permit = self.start_permit.clone().acquire_owned();
         let permit = runtime.clock().rest(permit).await.ok();
-        Turn(permit.filter(|_| !self.is_over()))
+        StartPermit(permit.filter(|_| !self.is_over()))
     }
 
     /// Records what is about to begin alone. If that cannot be stored it begins all the same, and a
     /// crash only counts as a loss.
-    pub async fn record(&self, runtime: &Runtime, turn: &Turn, units: Vec<Unit>) {
-        if turn.0.is_none() || units.is_empty() {
+    pub async fn record(&self, runtime: &Runtime, start_permit: &StartPermit, units: Vec<Unit>) {
+        if start_permit.0.is_none() || units.is_empty() {
             return;
         }
         self.left.lock().last = Instant::now();
@@ -106,11 +106,11 @@ impl Alone {
     pub async fn watch(
         &self,
         runtime: &Runtime,
-        turn: Turn,
+        start_permit: StartPermit,
         units: &[RunId],
         running: Vec<JoinHandle<()>>,
     ) {
-        if turn.0.is_none() {
+        if start_permit.0.is_none() {
             return;
         }
         let ended = futures::future::join_all(running);
@@ -157,7 +157,7 @@ pub(super) async fn look_after(runtime: Runtime) {
         if !goes_on || alone.is_over() {
             return;
         }
-        let is_idle = alone.turn.available_permits() > 0;
+        let is_idle = alone.start_permit.available_permits() > 0;
         if is_idle && alone.left.lock().last.elapsed() > IDLE {
             alone.end();
             return;

@@ -18,7 +18,7 @@ use riverrun_store::{Reclaimed, Store};
 use riverrun_types::{Json, RunId};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use alone::{Alone, Turn};
+pub(crate) use alone::{Alone, StartPermit};
 
 use crate::{Result, Runtime};
 

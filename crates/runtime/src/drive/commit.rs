@@ -4,13 +4,13 @@ use std::{sync::Arc, time::Duration};
 
 use riverrun_engine::{Child, Fact, Failure, RunState, Start};
 use riverrun_store::{
-    Advance, Change, Commit, Error as StoreError, Expect, JobChange, Lease, NewJob, NewRun, Parent,
-    Placed, Projection, RunRecord, Snapshot,
+    Advance, Change, Commit, Error as StoreError, Expect, NewRun, NewRunTask, Parent, Placed,
+    Projection, RunLease, RunRecord, RunTaskChange, Snapshot,
 };
 use riverrun_types::{Draft, Json, RunId, StreamName, time::NEVER};
 
 use super::Driver;
-use crate::{Error, Result, Runtime, cache::News, runtime::pause, steps::Told};
+use crate::{Error, Result, Runtime, cache::News, runtime::pause, steps::SignalSource};
 
 /// Events after which a snapshot is due, if they are also as large as the snapshot would be.
 pub(crate) const SNAPSHOT_EVERY: u64 = 500;
@@ -30,10 +30,10 @@ pub(crate) enum Committed {
 
 impl Driver {
     /// Makes everything decided so far durable.
-    pub(super) async fn commit(&mut self, lease: &Lease, job: JobChange) -> Committed {
+    pub(super) async fn commit(&mut self, lease: &RunLease, task: RunTaskChange) -> Committed {
         let mut backoff = Duration::from_millis(50);
         loop {
-            let (commit, events) = match self.advance_commit(job).await {
+            let (commit, events) = match self.advance_commit(task).await {
                 Ok((commit, events)) => (commit.under(Some(lease.clone())), events),
                 Err(error) => {
                     tracing::error!(run = %self.run, %error, "a decision could not be committed");
@@ -42,7 +42,7 @@ impl Driver {
             };
             let era = self.runtime.cache().era(&self.run);
             // What the cache shares with this driver is copied at the next decision.
-            let is_shared = job != JobChange::Keep || self.state.is_small();
+            let is_shared = task != RunTaskChange::Keep || self.state.is_small();
             let news = is_shared.then(|| News {
                 run: self.run.clone(),
                 known: self.known(),
@@ -130,7 +130,7 @@ impl Driver {
     /// The commit of everything decided so far, and the events that it takes with it.
     pub(crate) async fn advance_commit(
         &mut self,
-        job: JobChange,
+        task: RunTaskChange,
     ) -> Result<(Commit, Arc<[Draft]>)> {
         let snapshot = self.snapshot();
         // A snapshot must cover exactly the stream's beginning.
@@ -146,7 +146,7 @@ impl Driver {
             expect,
             projection: projection(&self.state),
             events: events.clone(),
-            job,
+            task,
             snapshot,
         };
         let commit = Commit::of(Change::Advance(Box::new(advance)));
@@ -189,26 +189,26 @@ impl Driver {
         commit.changes.extend(orders);
         commit.changes.extend(self.awaits_and_signals());
         let stream = StreamName::flow(&self.run);
-        let told = Told {
+        let source = SignalSource {
             stream: &stream,
             context: &self.context,
             correlation: self.state.correlation.as_ref(),
             chain: self.state.chain,
         };
-        let told = self.runtime.engine_signals(&told, events);
-        commit.changes.extend(told);
+        let signals = self.runtime.engine_signals(&source, events);
+        commit.changes.extend(signals);
         for child in &self.pending.children {
             let (created, orders) = self.create_child(child).await?;
             let (stream, context) = (StreamName::flow(&created.id), created.context());
-            let told = Told {
+            let source = SignalSource {
                 stream: &stream,
                 context: &context,
                 correlation: None,
                 chain: self.state.chain,
             };
-            let told = self.runtime.engine_signals(&told, &created.events);
+            let signals = self.runtime.engine_signals(&source, &created.events);
             commit = commit.and(Change::Create(Box::new(created)));
-            commit.changes.extend(orders.into_iter().chain(told));
+            commit.changes.extend(orders.into_iter().chain(signals));
         }
         for run in &self.pending.abandoned {
             commit = commit.and(Change::Wake(run.clone()));
@@ -259,7 +259,7 @@ impl Driver {
             projection: projection(&state),
             turn: 1,
             events: Arc::from(decision.events),
-            job: Some(NewJob::Ready { at_ms: now }),
+            task: Some(NewRunTask::Ready { at_ms: now }),
             snapshot: None,
         };
         Ok((created, orders))
@@ -351,7 +351,7 @@ where
 pub(super) async fn fail_without_plan(
     runtime: &Runtime,
     run: &RunId,
-    lease: &Lease,
+    lease: &RunLease,
     cause: &Error,
 ) {
     let Ok(loaded) = runtime.load(run).await else {
@@ -371,20 +371,20 @@ pub(super) async fn fail_without_plan(
         expect: Expect::Turn(loaded.record.turn),
         projection: projection(&state),
         events: Arc::from([fact.draft(now)]),
-        job: JobChange::Finish,
+        task: RunTaskChange::Finish,
         snapshot: None,
     };
     let (stream, context) = (StreamName::flow(run), loaded.context());
-    let told = Told {
+    let source = SignalSource {
         stream: &stream,
         context: &context,
         correlation: state.correlation.as_ref(),
         chain: state.chain,
     };
-    let told = runtime.engine_signals(&told, &advance.events);
+    let signals = runtime.engine_signals(&source, &advance.events);
     let commit = Commit::of(Change::Advance(Box::new(advance)));
     let mut commit = commit.under(Some(lease.clone()));
-    commit.changes.extend(told);
+    commit.changes.extend(signals);
     if let Err(error) = runtime.commit(commit).await {
         tracing::warn!(%run, %error, "the run could not be failed; it is tried again when its lease ends");
     }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use riverrun_engine::{Cancellation, Fact, Failure, RunState};
 use riverrun_store::{
-    Advance, Change, Commit, Error as StoreError, Expect, JobChange, Lease, Projection, RunRecord,
+    Advance, Change, Commit, Error as StoreError, Expect, Projection, RunLease, RunRecord,
+    RunTaskChange,
 };
 use riverrun_types::{Json, RunId, RunStatus, event::EventContext, time::NEVER};
 
@@ -20,7 +21,7 @@ pub(crate) fn damage(error: &Error) -> Option<&StoreError> {
 
 /// Parks a run until somebody cancels it or its data was restored. Nothing of it is begun, nothing
 /// taken back, and it is not tried again and again.
-pub(crate) async fn park(runtime: &Runtime, run: &RunId, lease: &Lease, cause: &StoreError) {
+pub(crate) async fn park(runtime: &Runtime, run: &RunId, lease: &RunLease, cause: &StoreError) {
     let record = match runtime.store().run(run).await {
         Ok(Some(record)) if !record.status.is_ended() => record,
         _ => return,
@@ -34,8 +35,8 @@ pub(crate) async fn park(runtime: &Runtime, run: &RunId, lease: &Lease, cause: &
         ended_ms: None,
         error: Some(said(cause)),
     };
-    let job = JobChange::Park { at_ms: NEVER };
-    let commit = advance(&record, projection, Arc::from([]), job).under(Some(lease.clone()));
+    let task = RunTaskChange::Park { at_ms: NEVER };
+    let commit = advance(&record, projection, Arc::from([]), task).under(Some(lease.clone()));
     match runtime.commit(commit).await {
         Ok(_) => tracing::error!(%run, error = %cause, "the run is damaged; it is parked"),
         Err(error) => tracing::warn!(%run, %error, "a damaged run could not be parked"),
@@ -72,7 +73,7 @@ impl Runtime {
             error: record.error.clone(),
         };
         let events = Arc::from([fact.draft(now)]);
-        let mut commit = advance(&record, projection, events, JobChange::Finish);
+        let mut commit = advance(&record, projection, events, RunTaskChange::Finish);
         if let Some(parent) = &record.parent {
             commit = commit.and(Change::Wake(parent.run.clone()));
         }
@@ -90,7 +91,7 @@ fn advance(
     record: &RunRecord,
     projection: Projection,
     events: Arc<[riverrun_types::Draft]>,
-    job: JobChange,
+    task: RunTaskChange,
 ) -> Commit {
     let advance = Advance {
         run: record.id.clone(),
@@ -102,7 +103,7 @@ fn advance(
         expect: Expect::Turn(record.turn),
         projection,
         events,
-        job,
+        task,
         snapshot: None,
     };
     Commit::of(Change::Advance(Box::new(advance)))

@@ -15,7 +15,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use riverrun_contract::{Work, compute};
 use riverrun_engine::{Decision, Input, RunState, VisitKey, decide};
-use riverrun_store::{Change, Claimed, Holder, JobChange, NewAwait, RunRecord};
+use riverrun_store::{Change, ClaimedRunTask, Holder, NewAwait, RunRecord, RunTaskChange};
 use riverrun_types::{Millis, Name, RunId, StreamName, event::EventContext};
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -25,7 +25,9 @@ pub use commit::projection;
 pub(crate) use commit::{Committed, SNAPSHOT_EVERY, record};
 pub(crate) use damaged::damage;
 
-use crate::{Compiled, Loaded, Result, Runtime, cache::Known, leases::Keep, steps::Told};
+use crate::{
+    Compiled, Loaded, Result, Runtime, cache::CachedRun, leases::Keep, steps::SignalSource,
+};
 
 /// One run under way.
 pub(crate) struct Driver {
@@ -124,7 +126,7 @@ impl Driver {
     }
 
     /// A run as this server last saw it, for one decision.
-    fn remembered(runtime: Runtime, flow: Arc<Compiled>, run: &RunId, known: Known) -> Self {
+    fn remembered(runtime: Runtime, flow: Arc<Compiled>, run: &RunId, known: CachedRun) -> Self {
         let begun = (RunState::new(), Decision::default());
         let mut driver = Self::unborn(runtime, run.clone(), flow, known.context, begun);
         // Whoever drives a run for one decision alone takes its snapshots too: at every so many
@@ -138,8 +140,8 @@ impl Driver {
     }
 
     /// What others may know of the run from here on.
-    pub(crate) fn known(&self) -> Known {
-        Known {
+    pub(crate) fn known(&self) -> CachedRun {
+        CachedRun {
             state: self.state.clone(),
             context: self.context.clone(),
             version: self.flow.plan.version.clone(),
@@ -169,7 +171,7 @@ impl Driver {
     }
 
     pub(crate) fn judge_at(&mut self, input: Input, now: Millis) {
-        let told = usize::from(matches!(input, Input::Emitted { .. }));
+        let emitted = usize::from(matches!(input, Input::Emitted { .. }));
         let state = Arc::make_mut(&mut self.state);
         // A decision holds what is written against the state's schema.
         let plan = &self.flow.plan;
@@ -180,7 +182,7 @@ impl Driver {
             Work::on_schema_bytes(schema, bytes)
         });
         let decision = compute(work, || decide(plan, state, &self.run, input, now));
-        let from = self.pending.events.len() + told;
+        let from = self.pending.events.len() + emitted;
         self.pending.extend(decision);
         // At its end a run emits what it had still to emit.
         if self.state.status.is_ended() {
@@ -191,7 +193,7 @@ impl Driver {
     /// Tells those who wait for events of what was decided from a place on.
     pub(crate) fn tell(&mut self, from: usize) {
         let stream = StreamName::flow(&self.run);
-        let told = Told {
+        let source = SignalSource {
             stream: &stream,
             context: &self.context,
             correlation: self.state.correlation.as_ref(),
@@ -199,8 +201,8 @@ impl Driver {
         };
         let events = self.pending.events.get(from..).unwrap_or_default();
         let now = self.state.updated_ms;
-        let told = told.signals(events, from, now, |kind| self.flow.plan.hears(kind));
-        self.signals.extend(told);
+        let signals = source.signals(events, from, now, |kind| self.flow.plan.subscribes_to(kind));
+        self.signals.extend(signals);
     }
 
     /// The store knows the run now, with everything decided so far.
@@ -234,10 +236,10 @@ impl Driver {
     ) {
         loop {
             self.advance(Effectful::Begin).await;
-            let job = self.job_change(&attempts);
-            if job != JobChange::Keep || !self.pending.is_empty() {
-                match self.commit(keep.lease(), job).await {
-                    Committed::Done if job != JobChange::Keep => return,
+            let task = self.run_task_change(&attempts);
+            if task != RunTaskChange::Keep || !self.pending.is_empty() {
+                match self.commit(keep.lease(), task).await {
+                    Committed::Done if task != RunTaskChange::Keep => return,
                     Committed::Done => {}
                     Committed::Moved => {
                         attempts.retain(&self.state);
@@ -258,15 +260,15 @@ impl Driver {
         }
     }
 
-    fn job_change(&self, attempts: &Attempts) -> JobChange {
+    fn run_task_change(&self, attempts: &Attempts) -> RunTaskChange {
         if self.state.status.is_ended() {
-            JobChange::Finish
+            RunTaskChange::Finish
         } else if attempts.is_empty() && self.ready.is_empty() && !self.has_more() {
-            JobChange::Park {
+            RunTaskChange::Park {
                 at_ms: self.state.wake_ms(),
             }
         } else {
-            JobChange::Keep
+            RunTaskChange::Keep
         }
     }
 
@@ -332,19 +334,23 @@ impl Driver {
                 () = &mut grace => break,
             }
         }
-        let job = if self.state.status.is_ended() {
-            JobChange::Finish
+        let task = if self.state.status.is_ended() {
+            RunTaskChange::Finish
         } else {
-            JobChange::Park {
+            RunTaskChange::Park {
                 at_ms: self.state.wake_ms().min(self.runtime.now_ms()),
             }
         };
-        self.commit(keep.lease(), job).await;
+        self.commit(keep.lease(), task).await;
     }
 }
 
 /// Drives a run that was claimed.
-pub(crate) async fn take_up(runtime: Runtime, claimed: Claimed, taking: OwnedSemaphorePermit) {
+pub(crate) async fn take_up(
+    runtime: Runtime,
+    claimed: ClaimedRunTask,
+    taking: OwnedSemaphorePermit,
+) {
     let run = claimed.lease.run.clone();
     let keep = runtime.keep(claimed.lease);
     let holder = runtime.bus().hold(&run);

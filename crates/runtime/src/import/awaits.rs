@@ -19,7 +19,7 @@ use serde_json::json;
 use super::{MAX_AHEAD_MS, bad, present};
 use crate::{
     Error, Result, Runtime,
-    steps::{Door, Filter, register, trigger_event},
+    steps::{Callback, Filter, register, trigger_event},
 };
 
 /// An await as an export holds it.
@@ -36,7 +36,7 @@ pub struct ExportedAwait {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<ExportedEvent>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trigger: Option<Door>,
+    pub trigger: Option<Callback>,
     /// Of a door: it may be opened again and again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub many: bool,
@@ -82,7 +82,7 @@ impl Runtime {
         self.store().run(run).await?.ok_or_else(missing)?;
         let mut records = self.store().awaits_of(run).await?;
         let mut filter = AwaitFilter {
-            doors: true,
+            callbacks: true,
             state: Some(AwaitState::Closed),
             run: Some(run.clone()),
             limit: PAGE,
@@ -133,12 +133,12 @@ fn exported(record: AwaitRecord, secrets: bool) -> ExportedAwait {
                 lookback_ms,
             });
         }
-        Awaited::Door { door, many } => {
-            let mut door: Door = door.read().unwrap_or_default();
+        Awaited::Callback { callback, many } => {
+            let mut callback: Callback = callback.read().unwrap_or_default();
             exported.many = many;
-            exported.signed = door.is_signed();
-            door.secret = door.secret.filter(|_| secrets);
-            exported.trigger = Some(door);
+            exported.signed = callback.is_signed();
+            callback.secret = callback.secret.filter(|_| secrets);
+            exported.trigger = Some(callback);
         }
     }
     exported
@@ -174,9 +174,9 @@ pub(super) fn taken_in(
             changes.extend(made_again(run, place, it, now)?);
         }
     }
-    let doors = doors(stream);
+    let callbacks = callbacks(stream);
     for it in given.into_iter().filter(|it| it.closed) {
-        if let Some(visit) = doors.get(it.id.as_str()) {
+        if let Some(visit) = callbacks.get(it.id.as_str()) {
             let place = Place {
                 visit: visit.clone(),
                 waited: None,
@@ -201,8 +201,8 @@ struct Place<'a> {
 }
 
 /// The doors that a stream speaks of, and whose they were.
-fn doors(stream: &[Draft]) -> HashMap<Name, VisitKey> {
-    let door = |draft: &Draft| {
+fn callbacks(stream: &[Draft]) -> HashMap<Name, VisitKey> {
+    let callback = |draft: &Draft| {
         let (at, id) = match Fact::read(draft) {
             Fact::Await { at, awaiting } => match awaiting.what {
                 AwaitFor::Trigger { .. } => (at, awaiting.id),
@@ -219,12 +219,12 @@ fn doors(stream: &[Draft]) -> HashMap<Name, VisitKey> {
         };
         Some((id, visit))
     };
-    stream.iter().filter_map(door).collect()
+    stream.iter().filter_map(callback).collect()
 }
 
 /// The awaits that the store must know for a visit.
 fn needed(visit: &Visit) -> Vec<Name> {
-    let mut ids: Vec<Name> = visit.open_doors().collect();
+    let mut ids: Vec<Name> = visit.open_callbacks().collect();
     if let Some(Wait::Await(awaiting)) = &visit.wait
         && !awaiting.what.is_time()
         && !ids.contains(&awaiting.id)
@@ -278,27 +278,27 @@ fn made_again(
                 lookback_ms: event.lookback_ms.filter(|ms| *ms >= 0 && fired == 0),
             }
         }
-        (None, Some(door)) => {
+        (None, Some(callback)) => {
             let is_event = |what: &AwaitFor| matches!(what, AwaitFor::Event { .. });
             if waited.is_some_and(|awaiting| is_event(&awaiting.what)) {
                 return Err(refuse("the run waits for an event, not for a door"));
             }
-            if given.signed && !given.closed && !door.is_signed() {
+            if given.signed && !given.closed && !callback.is_signed() {
                 return Err(Error::SecretMissing(id));
             }
-            Awaited::Door {
-                door: Json::of(&door),
+            Awaited::Callback {
+                callback: Json::of(&callback),
                 many: given.many,
             }
         }
         _ => return Err(refuse("either an event or a trigger")),
     };
-    let many = matches!(what, Awaited::Door { many: true, .. });
+    let many = matches!(what, Awaited::Callback { many: true, .. });
     let most = if many { AwaitRecord::MAX_VALUES } else { 1 };
     if fired > most as usize {
         return Err(refuse("it was fired more often than it may be"));
     }
-    let is_door = matches!(what, Awaited::Door { .. });
+    let is_callback = matches!(what, Awaited::Callback { .. });
     let new = NewAwait {
         id: id.clone(),
         run: run.id.clone(),
@@ -323,7 +323,7 @@ fn made_again(
     }
     let fired_ms = past(given.fired_at.as_deref().unwrap_or_default())?;
     for value in given.values {
-        if is_door {
+        if is_callback {
             let event = Draft::new(now, EventType::TriggerFired)
                 .data(json!({"payload": value, "source": "import"}));
             changes.push(Change::Append(trigger_event(&id, &run.id, event)));
@@ -349,8 +349,8 @@ fn shut(id: &Name, run: &NewRun, expires_ms: Option<Millis>, now: Millis) -> [Ch
         false => Draft::new(now, EventType::TriggerCancelled),
     };
     let event = event.data(json!({"reason": "it was closed before the import"}));
-    let told = trigger_event(id, &run.id, event);
-    [Change::Unawait(id.clone()), Change::Append(told)]
+    let event_of_end = trigger_event(id, &run.id, event);
+    [Change::Unawait(id.clone()), Change::Append(event_of_end)]
 }
 
 fn matcher(equal: Vec<(Path, Json)>, filter: Option<Json>) -> std::result::Result<Matcher, String> {

@@ -9,7 +9,7 @@ mod awaits;
 use std::sync::Arc;
 
 use riverrun_engine::{Decision, Fact, Queued, RunState, Visit, Wait};
-use riverrun_store::{Change, Commit, Error as StoreError, NewJob, NewRun, Origin, Parent};
+use riverrun_store::{Change, Commit, Error as StoreError, NewRun, NewRunTask, Origin, Parent};
 use riverrun_types::{
     Draft, EventId, Json, Millis, Name, RunId,
     event::{EventContext, read_back},
@@ -105,7 +105,7 @@ impl Runtime {
                 });
             }
             self.check_untied(&new.id, &state).await?;
-            new.job = Some(NewJob::Ready { at_ms: now });
+            new.task = Some(NewRunTask::Ready { at_ms: now });
             let decision = Decision {
                 queued: queued(&state),
                 ..Decision::default()
@@ -248,7 +248,7 @@ fn described(run: ExportedRun, now: Millis) -> Result<NewRun> {
         projection: projection(&RunState::new()),
         turn: 1,
         events: Arc::from([]),
-        job: None,
+        task: None,
         snapshot: None,
     })
 }

@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use riverrun_contract::{Process, check_new_queue_name};
 use riverrun_store::{
-    Added, Change, Commit, Error as StoreError, JobFilter, JobRecord, JobState, NewQueued, Page,
+    Added, Change, Commit, Error as StoreError, JobFilter, JobRecord, JobState, NewJob, Page,
     Purge, QueueRecord, Reason, Steer, Waits,
 };
 use riverrun_types::{Draft, Millis, Name, RunId, time::MAX_WAIT_MS};
@@ -99,7 +99,7 @@ impl Runtime {
         &self,
         requests: Vec<(Name, JobRequest)>,
         create: bool,
-    ) -> Result<Vec<NewQueued>> {
+    ) -> Result<Vec<NewJob>> {
         self.refuse_when_stopping()?;
         if requests.is_empty() {
             return Err(Error::BadRequest("there is no job to add".to_owned()));
@@ -113,7 +113,7 @@ impl Runtime {
         self.prepare_jobs(&takers, requests).await
     }
 
-    pub(crate) async fn add_jobs(&self, jobs: Vec<NewQueued>) -> Result<Vec<Added>> {
+    pub(crate) async fn add_jobs(&self, jobs: Vec<NewJob>) -> Result<Vec<Added>> {
         let commit = Commit::of(Change::Enqueue(jobs.into()));
         Ok(self.commit(commit).await?.added)
     }

@@ -6,7 +6,7 @@ use riverrun_contract::{Cancellation, Invocation, OnFail, Policy, Process, schem
 use riverrun_engine::{Failure, retry};
 use riverrun_protocol::{CancelReason, Invoke, JobInput, Reply, ReplyItem, WorkError};
 use riverrun_store::{
-    Append, Change, ClaimedJob, Commit, Error as StoreError, Expect, JobLease, NewQueued, Note,
+    Append, Change, ClaimedJob, Commit, Error as StoreError, Expect, JobLease, NewJob, Note,
     Reason, Settle, Settled, StalledJob, Waits,
 };
 use riverrun_types::{
@@ -32,7 +32,7 @@ const CANCELLED: &str = "it was cancelled";
 pub(crate) const LOGGED: usize = 1_000;
 
 /// A job with what was decided about it when it was claimed.
-struct Held {
+struct StartedJob {
     job: ClaimedJob,
     policy: Policy,
     options: KeptOptions,
@@ -44,13 +44,13 @@ impl Runtime {
     pub(super) async fn attempt(&self, process: &Arc<Process>, jobs: Vec<ClaimedJob>) {
         let cancel = Cancellation::default();
         let stops = Stop::each(&cancel, jobs.len());
-        let held: Vec<Held> = jobs
+        let held: Vec<StartedJob> = jobs
             .into_iter()
             .zip(stops)
             .map(|(job, stop)| {
                 let options = KeptOptions::read(job.options.as_ref());
                 let policy = options.policy(Some(process));
-                Held {
+                StartedJob {
                     job,
                     policy,
                     options,
@@ -163,7 +163,7 @@ impl Runtime {
     async fn settle(
         &self,
         process: &Process,
-        held: &Held,
+        held: &StartedJob,
         outcome: Result<Json, WorkError>,
         is_lost: bool,
         said: (Vec<Draft>, Option<Json>),
@@ -233,7 +233,7 @@ impl Runtime {
         if_expired: bool,
         events: Vec<Draft>,
     ) -> Commit {
-        let letter = match &decided {
+        let dead_letter_job = match &decided {
             Settled::Failed { error } => policy
                 .dead_queue
                 .as_ref()
@@ -253,8 +253,8 @@ impl Runtime {
             ..Settle::new(&job.lease, decided, now)
         };
         commit = commit.and(settle.into());
-        if let Some(letter) = letter {
-            commit = commit.and(Change::Enqueue([letter].into()));
+        if let Some(dead_letter_job) = dead_letter_job {
+            commit = commit.and(Change::Enqueue([dead_letter_job].into()));
         }
         commit
     }
@@ -307,7 +307,7 @@ impl Runtime {
 async fn invoke(
     runtime: &Runtime,
     process: &Process,
-    held: &[Held],
+    held: &[StartedJob],
     timeout: Duration,
 ) -> Result<Invoke, WorkError> {
     let mut inputs = Vec::with_capacity(held.len());
@@ -336,8 +336,8 @@ async fn invoke(
     })
 }
 
-async fn input(runtime: &Runtime, held: &Held) -> Result<JobInput, WorkError> {
-    let Held {
+async fn input(runtime: &Runtime, held: &StartedJob) -> Result<JobInput, WorkError> {
+    let StartedJob {
         job,
         policy,
         options,
@@ -408,7 +408,7 @@ pub(crate) fn checked(
     if let Some(schema) = &process.config.output_schema {
         let issues = schema_issues(schema, &result);
         if let Some(first) = issues.first() {
-            let message = format!("the result breaks the output schema{}", first.told());
+            let message = format!("the result breaks the output schema{}", first.described());
             let error = WorkError::new(ErrorCode::OutputInvalid, message).permanent();
             return Err(error.details(&json!({ "issues": issues })));
         }
@@ -540,7 +540,7 @@ fn dead_letter(
     job: &ClaimedJob,
     error: &Json,
     now: Millis,
-) -> Option<NewQueued> {
+) -> Option<NewJob> {
     let JobLease { id, .. } = &job.lease;
     let kept = KeptOptions::read(job.options.as_ref());
     let before = kept.metadata.as_ref().and_then(|metadata| {
@@ -569,7 +569,7 @@ fn dead_letter(
         tags: kept.tags,
         ..KeptOptions::default()
     };
-    Some(NewQueued {
+    Some(NewJob {
         id: RunId::fresh(),
         is_named: false,
         queue: dead.clone(),

@@ -11,10 +11,10 @@ use std::sync::{
 
 use parking_lot::Mutex;
 use riverrun_contract::Process;
-use riverrun_store::{Change, Commit, NewQueued, QueueRoom, Receipt, TakeJobs};
+use riverrun_store::{Change, Commit, NewJob, QueueRoom, Receipt, TakeJobs};
 use riverrun_types::{Millis, Name};
 
-use super::{room::Taken, worker::launch_in};
+use super::{room::ReservedRoom, worker::launch_in};
 use crate::{Runtime, leases::lease_ms};
 
 /// A lease that jobs may be born under.
@@ -25,7 +25,7 @@ pub(crate) struct Stock {
 }
 
 /// Room that was taken for the jobs of a commit.
-pub(crate) struct Reserved(Vec<(Name, Arc<Process>, Taken)>);
+pub(crate) struct Reserved(Vec<(Name, Arc<Process>, ReservedRoom)>);
 
 impl Runtime {
     /// Takes room for the jobs that a commit adds.
@@ -35,7 +35,7 @@ impl Runtime {
             let Change::Enqueue(jobs) = change else {
                 continue;
             };
-            for NewQueued { queue, at_ms, .. } in jobs.iter() {
+            for NewJob { queue, at_ms, .. } in jobs.iter() {
                 match wanted.last_mut() {
                     _ if at_ms.is_some() => {}
                     Some((last, count)) if *last == queue => *count += 1,
@@ -49,11 +49,11 @@ impl Runtime {
         let token = self.leased()?;
         let rooms = wanted.into_iter();
         let rooms = rooms.filter_map(|(queue, count)| self.room_for(queue, count));
-        let rooms: Vec<(Name, Arc<Process>, Taken)> = rooms.collect();
+        let rooms: Vec<(Name, Arc<Process>, ReservedRoom)> = rooms.collect();
         if rooms.is_empty() {
             return None;
         }
-        let rooms_of = |(queue, process, taken): &(Name, Arc<Process>, Taken)| QueueRoom {
+        let rooms_of = |(queue, process, taken): &(Name, Arc<Process>, ReservedRoom)| QueueRoom {
             queue: queue.clone(),
             jobs: taken.count,
             concurrency: process.config.limits.concurrency,
@@ -84,7 +84,7 @@ impl Runtime {
         }
     }
 
-    fn room_for(&self, queue: &Name, count: usize) -> Option<(Name, Arc<Process>, Taken)> {
+    fn room_for(&self, queue: &Name, count: usize) -> Option<(Name, Arc<Process>, ReservedRoom)> {
         let process = self.processes().of_queue(queue)?;
         let limits = &process.config.limits;
         let is_simple = limits.rate.is_none()

@@ -96,11 +96,11 @@ impl Frames {
 
     fn send(&self, frame: Frame) {
         let missed = self.missed.load(Ordering::Acquire);
-        let was_told = missed == 0 || self.sender.try_send(told_missed(missed)).is_ok();
-        if was_told {
+        let was_sent = missed == 0 || self.sender.try_send(missed_frames(missed)).is_ok();
+        if was_sent {
             self.missed.fetch_sub(missed, Ordering::AcqRel);
         }
-        if !was_told || !self.has_room(&frame) || self.sender.try_send(frame).is_err() {
+        if !was_sent || !self.has_room(&frame) || self.sender.try_send(frame).is_err() {
             self.missed.fetch_add(1, Ordering::AcqRel);
         }
     }
@@ -110,7 +110,7 @@ impl Drop for Frames {
     fn drop(&mut self) {
         let missed = self.missed.load(Ordering::Acquire);
         if let (1.., Some(last)) = (missed, self.last.take()) {
-            last.send(told_missed(missed));
+            last.send(missed_frames(missed));
         }
     }
 }
@@ -124,7 +124,7 @@ fn size(frame: &Frame) -> usize {
     }
 }
 
-fn told_missed(missed: u64) -> Frame {
+fn missed_frames(missed: u64) -> Frame {
     Frame::Log {
         level: LogLevel::Warn,
         message: format!("{missed} frames were dropped: the reader was too slow for them"),
@@ -278,7 +278,7 @@ impl Runtime {
         timeout: Duration,
     ) -> Result<Reply, WorkError> {
         let cancel = invocation.cancel.clone();
-        let (tell, told) = oneshot::channel();
+        let (tell, outcome_of) = oneshot::channel();
         let runtime = self.clone();
         let running = AbortOnDropHandle::new(self.spawn(async move {
             let _ = tell.send(runtime.bounded(&process, invocation, timeout).await);
@@ -288,7 +288,7 @@ impl Runtime {
                 biased;
                 // First: what a handler brings because it was told to stop is nobody's result.
                 reason = cancel.cancelled() => Err(reason),
-                outcome = told => Ok(outcome.unwrap_or_else(|_| {
+                outcome = outcome_of => Ok(outcome.unwrap_or_else(|_| {
                     Err(WorkError::new(ErrorCode::Internal, "the call broke down"))
                 })),
             }
@@ -376,7 +376,7 @@ fn check_input(process: &Process, input: &Json) -> Result<(), WorkError> {
     let Some(first) = issues.first() else {
         return Ok(());
     };
-    let message = format!("the input breaks the schema{}", first.told());
+    let message = format!("the input breaks the schema{}", first.described());
     let error = WorkError::new(ErrorCode::InputInvalid, message).permanent();
     Err(error.details(&json!({ "issues": issues })))
 }

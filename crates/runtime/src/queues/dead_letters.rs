@@ -18,7 +18,7 @@ use riverrun_store::{
 };
 use riverrun_types::{Millis, Name};
 
-use super::{attempt::to_job, actions::BATCH};
+use super::{actions::BATCH, attempt::to_job};
 use crate::{Error, Result, Runtime};
 
 /// Which dead letters are to wait again, and how fast.
@@ -56,21 +56,21 @@ pub struct Redriven {
 #[derive(Default)]
 pub(crate) struct Redrives(Mutex<HashSet<Name>>);
 
-struct Turn {
+struct RedriveGuard {
     redrives: Arc<Redrives>,
     queue: Name,
 }
 
-impl Drop for Turn {
+impl Drop for RedriveGuard {
     fn drop(&mut self) {
         self.redrives.0.lock().remove(&self.queue);
     }
 }
 
 impl Redrives {
-    fn begin(self: &Arc<Self>, queue: &Name) -> Result<Turn> {
+    fn begin(self: &Arc<Self>, queue: &Name) -> Result<RedriveGuard> {
         match self.0.lock().insert(queue.clone()) {
-            true => Ok(Turn {
+            true => Ok(RedriveGuard {
                 redrives: self.clone(),
                 queue: queue.clone(),
             }),
@@ -129,7 +129,7 @@ impl Runtime {
         self.refuse_when_stopping()?;
         self.queue(queue).await?;
         let queue = Name::from(queue);
-        let turn = self.redrives().begin(&queue)?;
+        let guard = self.redrives().begin(&queue)?;
         let over = Instant::now() + redrive.patience;
         let Redrive {
             most,
@@ -144,7 +144,13 @@ impl Runtime {
                 .retry_all(&jobs, walk.began, redriven, per_second)
                 .await?;
             if Instant::now() >= over && !walk.is_over && walk.left > 0 {
-                self.spawn(redrive_rest(self.clone(), turn, walk, redriven, per_second));
+                self.spawn(redrive_rest(
+                    self.clone(),
+                    guard,
+                    walk,
+                    redriven,
+                    per_second,
+                ));
                 return Ok(Redriven {
                     redriven,
                     goes_on: true,
@@ -249,12 +255,12 @@ fn steered(mut commit: Commit, job: &JobRecord, steer: &Steer, now_ms: Millis) -
 /// still a dead letter.
 async fn redrive_rest(
     runtime: Runtime,
-    turn: Turn,
+    guard: RedriveGuard,
     mut walk: Walk,
     mut redriven: u64,
     per_second: Option<NonZeroU32>,
 ) {
-    let queue = &turn.queue;
+    let queue = &guard.queue;
     while !runtime.is_stopping() {
         let step = async {
             let Some(jobs) = walk.next(&runtime).await? else {

@@ -5,15 +5,15 @@
 //! and asks for meanwhile goes through its host (`host`). The keeper (`keeper`) renews leases, and
 //! the reaper (`reaper`) looks after jobs whose holder has died.
 
+mod actions;
 mod attempt;
 mod begin;
 mod broken;
 mod call;
+mod dead_letters;
 mod host;
 mod keeper;
-mod dead_letters;
 mod process;
-mod actions;
 mod reaper;
 mod record;
 mod request;
@@ -22,6 +22,7 @@ mod stats;
 mod tries;
 mod worker;
 
+pub use actions::{Drained, QueueView};
 pub(crate) use attempt::{LOGGED, checked, is_loss, is_released, silent, to_job, waiting_event};
 pub(crate) use begin::{Reserved, Stock};
 pub(crate) use broken::Broken;
@@ -29,15 +30,14 @@ pub use broken::BrokenProcess;
 pub(crate) use broken::stays_whole;
 pub use call::CallRequest;
 pub(crate) use call::Calls;
-pub(crate) use host::{
-    BatchParams, EmitParams, GATHER, Gathered, JobHost, KeyParams, StateRead, TakenSaid, emitted,
-    params, path, too_large,
-};
-pub(crate) use keeper::{Keeper, Stop, keep};
 pub(crate) use dead_letters::Redrives;
 pub use dead_letters::{Redrive, Redriven};
+pub(crate) use host::{
+    BatchParams, EmitParams, GATHER, Gathered, GatheredOutput, JobHost, KeyParams, StateRead,
+    emitted, params, path, too_large,
+};
+pub(crate) use keeper::{Keeper, Stop, keep};
 pub(crate) use process::Processes;
-pub use actions::{Drained, QueueView};
 pub(crate) use reaper::reap;
 pub(crate) use record::frame as frame_event;
 pub use request::{

@@ -18,7 +18,7 @@ pub(super) type Current = watch::Receiver<Option<Arc<Process>>>;
 
 #[derive(Default)]
 pub(crate) struct Processes {
-    known: RwLock<Known>,
+    known: RwLock<ProcessTable>,
     /// The ids of files that are about to be loaded.
     expected: RwLock<HashSet<String>>,
     /// Told when the jobs of a queue are taken up here that were not before.
@@ -26,7 +26,7 @@ pub(crate) struct Processes {
 }
 
 #[derive(Default)]
-struct Known {
+struct ProcessTable {
     by_id: HashMap<Name, Arc<Process>>,
     queues: HashMap<Name, watch::Sender<Option<Arc<Process>>>>,
     /// The processes of this instance itself.
@@ -75,11 +75,11 @@ impl Processes {
     pub fn put(&self, process: Process) -> Option<(Name, Current)> {
         let mut known = self.known.write();
         known.own.insert(process.id.clone());
-        self.told(known.put(Arc::new(process)))
+        self.notify_if_taken_up(known.put(Arc::new(process)))
     }
 
     /// A queue that has found somebody may have jobs that wait to be judged.
-    fn told(&self, taken_up: Option<(Name, Current)>) -> Option<(Name, Current)> {
+    fn notify_if_taken_up(&self, taken_up: Option<(Name, Current)>) -> Option<(Name, Current)> {
         if taken_up.is_some() {
             self.taken_up.notify_one();
         }
@@ -97,7 +97,7 @@ impl Processes {
         known.offered.insert(process.id.clone(), process.clone());
         match known.is_taken(&process) {
             true => (false, None),
-            false => (true, self.told(known.put(process))),
+            false => (true, self.notify_if_taken_up(known.put(process))),
         }
     }
 
@@ -115,11 +115,11 @@ impl Processes {
         });
         let stands_in = stands_in.cloned();
         let taken_up = stands_in.and_then(|offered| known.put(offered));
-        (true, self.told(taken_up))
+        (true, self.notify_if_taken_up(taken_up))
     }
 }
 
-impl Known {
+impl ProcessTable {
     /// Whether the id or the queue of an offer belongs to a process that is not offered.
     fn is_taken(&self, offer: &Process) -> bool {
         let of_queue = self

@@ -57,16 +57,16 @@ impl Room {
         self.wants_ends.store(wants, Ordering::SeqCst);
     }
 
-    pub fn take(self: &Arc<Self>, count: usize) -> Taken {
+    pub fn take(self: &Arc<Self>, count: usize) -> ReservedRoom {
         self.used.fetch_add(count, Ordering::SeqCst);
-        Taken {
+        ReservedRoom {
             room: self.clone(),
             count,
         }
     }
 
     /// Takes as much as is free of what is wanted.
-    pub fn take_free(self: &Arc<Self>, process: &Process, wanted: usize) -> Taken {
+    pub fn take_free(self: &Arc<Self>, process: &Process, wanted: usize) -> ReservedRoom {
         let most = process.config.concurrency as usize;
         let mut count = 0;
         let more = |used: usize| {
@@ -75,7 +75,7 @@ impl Room {
         };
         let order = Ordering::SeqCst;
         let _ = self.used.fetch_update(order, order, more);
-        Taken {
+        ReservedRoom {
             room: self.clone(),
             count,
         }
@@ -83,12 +83,12 @@ impl Room {
 }
 
 /// Room that jobs take; given back when they have ended.
-pub(super) struct Taken {
+pub(super) struct ReservedRoom {
     room: Arc<Room>,
     pub count: usize,
 }
 
-impl Taken {
+impl ReservedRoom {
     /// The room of one of its jobs.
     pub fn split_one(&mut self) -> Option<Self> {
         self.count = self.count.checked_sub(1)?;
@@ -99,7 +99,7 @@ impl Taken {
     }
 }
 
-impl Drop for Taken {
+impl Drop for ReservedRoom {
     fn drop(&mut self) {
         if self.count == 0 {
             return;

@@ -14,11 +14,11 @@ use tokio::task::JoinHandle;
 use super::{
     process::Current,
     request::KeptOptions,
-    room::{Room, Taken},
+    room::{ReservedRoom, Room},
 };
 use crate::{
     Runtime,
-    crashes::{Turn, Unit},
+    crashes::{StartPermit, Unit},
     leases::lease_ms,
 };
 
@@ -39,18 +39,18 @@ pub(super) async fn work(runtime: Runtime, queue: Name, mut current: Current) {
         // Before it is known whether ends matter: none is missed that comes meanwhile.
         room.wants_ends(true);
         if free.jobs > 0 {
-            let turn = runtime.alone().turn(&runtime).await;
+            let start_permit = runtime.alone().start_permit(&runtime).await;
             if runtime.is_stopping() {
                 return;
             }
-            let most = turn.most(free.jobs, batch_size(&process));
+            let most = start_permit.most(free.jobs, batch_size(&process));
             match claim(&runtime, &process, most).await {
                 Ok(claimed) => {
                     let is_all = claimed.jobs.len() == most;
                     next_ms = claimed.next_ms;
                     are_left = claimed.are_left;
                     free.use_for(claimed.jobs.len());
-                    begin(&runtime, &process, &room, turn, claimed.jobs).await;
+                    begin(&runtime, &process, &room, start_permit, claimed.jobs).await;
                     if is_all {
                         continue;
                     }
@@ -189,7 +189,7 @@ async fn begin(
     runtime: &Runtime,
     process: &Arc<Process>,
     room: &Arc<Room>,
-    turn: Turn,
+    start_permit: StartPermit,
     jobs: Vec<ClaimedJob>,
 ) {
     let alone = runtime.alone();
@@ -199,9 +199,9 @@ async fn begin(
     }
     let ids: Vec<RunId> = jobs.iter().map(|job| job.lease.id.clone()).collect();
     let units = ids.iter().cloned().map(Unit::Job).collect();
-    alone.record(runtime, &turn, units).await;
+    alone.record(runtime, &start_permit, units).await;
     let running = launch(runtime, process, room, jobs);
-    alone.watch(runtime, turn, &ids, running).await;
+    alone.watch(runtime, start_permit, &ids, running).await;
 }
 
 /// Begins what was claimed: each job on its own, or in batches where the process wants them.
@@ -248,7 +248,7 @@ fn launch_one(
 pub(super) fn launch_in(
     runtime: &Runtime,
     process: &Arc<Process>,
-    taken: Taken,
+    taken: ReservedRoom,
     jobs: Vec<ClaimedJob>,
 ) -> JoinHandle<()> {
     let (task, process) = (runtime.clone(), process.clone());

@@ -11,12 +11,12 @@ use riverrun_store::{
 use riverrun_types::{Await, AwaitType, Draft, ErrorCode, EventType, Json, Name, Retry, RunId};
 
 use super::{
-    Door, StepPlace,
+    Callback, StepPlace,
     awaits::{self, Past},
     fitting::mismatch,
     host::StepHost,
-    mailbox::{Fence, Letter},
     log::log,
+    mailbox::{Fence, Message},
     prepare::Prepared,
 };
 use crate::{
@@ -71,18 +71,18 @@ impl Runtime {
             attempt: place.before.saturating_add(job.attempt),
             at_ms: self.now_ms(),
         };
-        let mut letter = Letter::new(vec![began]);
-        letter.last = Some(Input::Park {
+        let mut message = Message::new(vec![began]);
+        message.last = Some(Input::Park {
             visit: place.visit(),
             attempt: None,
             parked: Parked::after_losses(job.losses_in_row),
         });
-        letter.fence = Some(Fence {
+        message.fence = Some(Fence {
             lease: job.lease.clone(),
             settles: true,
         });
         let run = &place.run;
-        match self.deliver_here(run, letter).await {
+        match self.deliver_here(run, message).await {
             Ok(_) => {
                 tracing::error!(%run, step = %place.step, "a step is parked: its worker was lost too often");
             }
@@ -185,8 +185,8 @@ impl Runtime {
                 None => Outcome::Failure(failure(error)),
             },
         };
-        let letter = self.end_letter(attempt, outcome, said, suspended);
-        match self.deliver_here(&place.run, letter).await {
+        let message = self.end_message(attempt, outcome, said, suspended);
+        match self.deliver_here(&place.run, message).await {
             Ok(_) => {}
             Err(Error::Store(StoreError::JobLost(_))) => {
                 tracing::warn!(job = %job.lease.id, "the lease was lost; the outcome is not recorded");
@@ -198,13 +198,13 @@ impl Runtime {
     }
 
     /// What a run is told of the end of an attempt.
-    fn end_letter(
+    fn end_message(
         &self,
         attempt: &Attempt<'_>,
         outcome: Outcome,
         mut said: Vec<Draft>,
         suspended: Option<NewAwait>,
-    ) -> Letter {
+    ) -> Message {
         let Attempt { job, place, .. } = *attempt;
         let Prepared {
             process,
@@ -224,27 +224,27 @@ impl Runtime {
             .settled(&process.config.queue, &settled, took);
         log(place, *number, &outcome, &settled);
         let visit = place.visit();
-        let mut letter = Letter::new(vec![Input::Began {
+        let mut message = Message::new(vec![Input::Began {
             visit: visit.clone(),
             attempt: *number,
             at_ms: attempt.host.began_ms,
         }]);
         // A door may have been opened before anybody waited at it.
-        letter.look = matches!(&outcome, Outcome::Await(awaiting) if matches!(awaiting.what, AwaitFor::Trigger { .. }));
-        letter.said = Some((visit.clone(), *number, said));
-        letter.last = Some(Input::Finished {
+        message.look = matches!(&outcome, Outcome::Await(awaiting) if matches!(awaiting.what, AwaitFor::Trigger { .. }));
+        message.said = Some((visit.clone(), *number, said));
+        message.last = Some(Input::Finished {
             visit,
             attempt: *number,
             outcome,
             jitter: rand::random(),
             retry: Some(process.config.policy.retry.clone()),
         });
-        letter.fence = Some(Fence {
+        message.fence = Some(Fence {
             lease: job.lease.clone(),
             settles: true,
         });
-        letter.awaits = suspended;
-        letter
+        message.awaits = suspended;
+        message
     }
 
     /// How long one attempt of a step may take: the step's own word, else its process's.
@@ -336,19 +336,19 @@ impl Runtime {
         if matches!(awaiting.what, AwaitFor::Trigger { .. }) {
             let known = self.store().await_by(&awaiting.id).await;
             let known = known.map_err(|error| refuse(error.to_string()))?;
-            let door = known.filter(|record| record.run == *run && record.step == key.step);
+            let callback = known.filter(|record| record.run == *run && record.step == key.step);
             let stranger = || refuse("the step waits for a trigger that is not its own".to_owned());
-            let door = door.ok_or_else(stranger)?;
-            let is_over = door.expires_ms.is_some_and(|until| until <= now);
-            if door.state == AwaitState::Closed && !is_over {
+            let callback = callback.ok_or_else(stranger)?;
+            let is_over = callback.expires_ms.is_some_and(|until| until <= now);
+            if callback.state == AwaitState::Closed && !is_over {
                 let message = "the step waits again for a trigger that was used: one for many is made with `many`";
                 return Err(refuse(message.to_owned()));
             }
-            awaiting.until_ms = door.expires_ms;
-            if let Awaited::Door { door, .. } = &door.what {
-                let door: Door = door.read().unwrap_or_default();
+            awaiting.until_ms = callback.expires_ms;
+            if let Awaited::Callback { callback, .. } = &callback.what {
+                let callback: Callback = callback.read().unwrap_or_default();
                 awaiting.what = AwaitFor::Trigger {
-                    trigger_type: door.kind,
+                    trigger_type: callback.kind,
                 };
             }
         }

@@ -25,7 +25,7 @@ pub(crate) struct Filter {
 /// What is kept of a door.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Door {
+pub struct Callback {
     #[serde(rename = "type")]
     pub kind: TriggerType,
     /// What whoever opens it is shown.
@@ -42,7 +42,7 @@ pub struct Door {
     pub count: Option<u32>,
 }
 
-impl Door {
+impl Callback {
     pub fn is_signed(&self) -> bool {
         self.secret.is_some() || self.secret_env.is_some()
     }
@@ -72,7 +72,7 @@ pub(super) fn fresh_id() -> Name {
 
 /// Where a door is opened, behind the server's public address if it has one: people are shown a
 /// page.
-pub(crate) fn door_url(public: Option<&str>, id: &str, kind: TriggerType) -> String {
+pub(crate) fn callback_url(public: Option<&str>, id: &str, kind: TriggerType) -> String {
     let public = public.unwrap_or_default().trim_end_matches('/');
     match kind {
         TriggerType::User => format!("{public}/approve/{id}"),
@@ -98,7 +98,7 @@ pub(crate) fn trigger_event(id: &str, run: &RunId, mut event: Draft) -> riverrun
 /// The changes that an await's end means for what waits outside.
 pub(super) fn over(run: &RunId, over: &Over, now: Millis) -> Vec<Change> {
     let id = over.id.clone();
-    let (change, told) = match &over.how {
+    let (change, event) = match &over.how {
         // Whoever opened it has said so.
         How::Settled => (Change::Unawait(id), None),
         How::Timeout { waited_ms } => {
@@ -107,29 +107,29 @@ pub(super) fn over(run: &RunId, over: &Over, now: Millis) -> Vec<Change> {
                 fired: over.taken,
                 judged: 0,
             };
-            let told = Draft::new(now, EventType::TriggerTimeout);
-            let told = told.data(json!({ "duration": waited_ms }));
-            (expire, Some(told))
+            let event = Draft::new(now, EventType::TriggerTimeout);
+            let event = event.data(json!({ "duration": waited_ms }));
+            (expire, Some(event))
         }
         How::Cancelled { reason } => {
-            let told = Draft::new(now, EventType::TriggerCancelled);
-            let told = told.data(json!({ "reason": reason }));
-            (Change::Unawait(id), Some(told))
+            let event = Draft::new(now, EventType::TriggerCancelled);
+            let event = event.data(json!({ "reason": reason }));
+            (Change::Unawait(id), Some(event))
         }
     };
-    let told = told.filter(|_| over.is_trigger);
-    let told = told.map(|event| Change::Append(trigger_event(&over.id, run, event)));
-    [change].into_iter().chain(told).collect()
+    let event = event.filter(|_| over.is_trigger);
+    let event = event.map(|event| Change::Append(trigger_event(&over.id, run, event)));
+    [change].into_iter().chain(event).collect()
 }
 
 /// The changes that make an await known. A door is told with its whole address, behind `public`.
 pub(crate) fn register(new: NewAwait, public: Option<&str>) -> Vec<Change> {
     let mut changes = Vec::new();
-    if let Awaited::Door { door, .. } = &new.what {
-        let door: Door = door.read().unwrap_or_default();
+    if let Awaited::Callback { callback, .. } = &new.what {
+        let callback: Callback = callback.read().unwrap_or_default();
         let event = Draft::new(new.created_ms, EventType::TriggerRegistered).data(json!({
-            "type": door.kind, "step": new.step, "payload": door.payload,
-            "url": door_url(public, &new.id, door.kind),
+            "type": callback.kind, "step": new.step, "payload": callback.payload,
+            "url": callback_url(public, &new.id, callback.kind),
             "expiresAt": new.expires_ms.map(time::iso),
         }));
         changes.push(Change::Append(trigger_event(&new.id, &new.run, event)));
@@ -266,7 +266,7 @@ impl Driver {
     fn settled(&mut self, record: AwaitRecord) {
         let reason = match &record.what {
             Awaited::Event { kind, .. } => format!("event {kind}"),
-            Awaited::Door { .. } => "trigger fired".to_owned(),
+            Awaited::Callback { .. } => "trigger fired".to_owned(),
         };
         let visit = VisitKey {
             step: record.step.clone(),
@@ -274,7 +274,7 @@ impl Driver {
         };
         // Of a door that is opened again and again each wait takes the next.
         let taken = self.state.visit(&visit).map_or(0, |v| v.taken(&record.id));
-        let value = match opened_times(&record.what) {
+        let value = match resumed_times(&record.what) {
             None => record.values.into_iter().nth(taken as usize),
             Some(count) if record.values.len() >= count => {
                 Some(Json::of(&record.values[..count].to_vec()))
@@ -310,12 +310,16 @@ impl Driver {
 }
 
 /// How often a door is opened before its step goes on, if that is more than once.
-pub(crate) fn opened_times(what: &Awaited) -> Option<usize> {
-    let Awaited::Door { door, many: true } = what else {
+pub(crate) fn resumed_times(what: &Awaited) -> Option<usize> {
+    let Awaited::Callback {
+        callback,
+        many: true,
+    } = what
+    else {
         return None;
     };
-    let door: Door = door.read().ok()?;
-    door.count.and_then(|count| usize::try_from(count).ok())
+    let callback: Callback = callback.read().ok()?;
+    callback.count.and_then(|count| usize::try_from(count).ok())
 }
 
 /// What an event must be like, for people.
@@ -475,9 +479,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_door_is_behind_the_public_address() {
+    fn a_callback_url_begins_with_the_public_address() {
         let check = |public: Option<&str>, kind, expected: &str| {
-            assert_eq!(door_url(public, "w1", kind), expected);
+            assert_eq!(callback_url(public, "w1", kind), expected);
         };
         use TriggerType::{Api, User, Webhook};
         check(None, User, "/approve/w1");

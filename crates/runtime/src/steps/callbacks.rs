@@ -7,11 +7,11 @@ use riverrun_types::{Draft, EventType, Json, Name, TriggerType};
 use serde_json::json;
 use sha2::Sha256;
 
-use super::awaits::{Door, trigger_event};
+use super::awaits::{Callback, trigger_event};
 use crate::{Error, Result, Runtime, streams::check_bytes};
 
 /// Somebody at a door.
-pub struct Visitor<'a> {
+pub struct CallbackAnswer<'a> {
     /// What is handed in, and becomes what the step has waited for.
     pub payload: Json,
     /// The bytes that were signed, and the signature in hexadecimal.
@@ -22,55 +22,59 @@ pub struct Visitor<'a> {
 }
 
 /// A door as those outside may see it.
-pub struct OpenDoor {
+pub struct StoredCallback {
     pub record: AwaitRecord,
-    pub door: Door,
+    pub callback: Callback,
 }
 
 impl Runtime {
     /// A door by its id.
-    pub async fn door(&self, id: &str) -> Result<OpenDoor> {
+    pub async fn callback(&self, id: &str) -> Result<StoredCallback> {
         let missing = || Error::Store(StoreError::AwaitNotFound(Name::from(id)));
         let record = self.store().await_by(id).await?.ok_or_else(missing)?;
-        let Awaited::Door { door, .. } = &record.what else {
+        let Awaited::Callback { callback, .. } = &record.what else {
             return Err(missing());
         };
-        let door = door.read().unwrap_or_default();
-        Ok(OpenDoor { record, door })
+        let callback = callback.read().unwrap_or_default();
+        Ok(StoredCallback { record, callback })
     }
 
     /// Opens a door: the step behind it goes on with what is handed in. Answers when that is
     /// durable.
-    pub async fn open_door(&self, id: &str, visitor: Visitor<'_>) -> Result<AwaitRecord> {
+    pub async fn resume_callback(
+        &self,
+        id: &str,
+        answer: CallbackAnswer<'_>,
+    ) -> Result<AwaitRecord> {
         self.refuse_when_stopping()?;
-        let OpenDoor { record, door } = self.door(id).await?;
+        let StoredCallback { record, callback } = self.callback(id).await?;
         // A body that is not JSON may be larger as the text that is kept of it.
-        check_bytes("body", visitor.body.len().max(visitor.payload.bytes()))?;
-        if door.is_signed() {
-            let secret = door.secret().unwrap_or_else(|message| {
+        check_bytes("body", answer.body.len().max(answer.payload.bytes()))?;
+        if callback.is_signed() {
+            let secret = callback.secret().unwrap_or_else(|message| {
                 tracing::error!(trigger = id, "a signature cannot be checked: {message}");
                 None
             });
             let secret = secret.ok_or(Error::BadSignature)?;
-            check_signature(&secret, visitor.body, visitor.signature)?;
+            check_signature(&secret, answer.body, answer.signature)?;
         }
         let now = self.now_ms();
         let fire = Fire {
             id: record.id.clone(),
-            value: visitor.payload.clone(),
+            value: answer.payload.clone(),
             now_ms: now,
-            most: door.count,
+            most: callback.count,
         };
         if let Some(refusal) = record.refusal_of(&fire) {
             return Err(refusal.into());
         }
         // Whoever posts to a door is what the door was made for.
-        let source = match (door.kind, visitor.source) {
+        let source = match (callback.kind, answer.source) {
             (TriggerType::Webhook, "api") => "webhook",
             (_, source) => source,
         };
         let event = Draft::new(now, EventType::TriggerFired)
-            .data(json!({"payload": visitor.payload, "source": source}));
+            .data(json!({"payload": answer.payload, "source": source}));
         let event = trigger_event(&record.id, &record.run, event);
         let commit = Commit::of(Change::Fire(Box::new(fire))).and(Change::Append(event));
         self.commit(commit).await?;
@@ -79,7 +83,7 @@ impl Runtime {
 }
 
 /// The signature of a body, as a door that was made with the secret asks for it.
-pub fn door_signature(secret: &str, body: &[u8]) -> String {
+pub fn callback_signature(secret: &str, body: &[u8]) -> String {
     // A key may have any length.
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret.as_bytes()) else {
         return String::new();
@@ -110,7 +114,7 @@ mod tests {
 
     #[test]
     fn a_signature_is_of_the_body_and_the_secret() {
-        let made = door_signature("secret", br#"{"ok":true}"#);
+        let made = callback_signature("secret", br#"{"ok":true}"#);
         let made = made.strip_prefix("sha256=").unwrap();
         let check = |secret: &str, signature: Option<&str>| {
             check_signature(secret, br#"{"ok":true}"#, signature).is_ok()

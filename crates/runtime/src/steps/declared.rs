@@ -9,7 +9,7 @@ use riverrun_types::{
 };
 use serde_json::{Value, json};
 
-use super::awaits::{Door, check_lookback, condition, fresh_id, matcher};
+use super::awaits::{Callback, check_lookback, condition, fresh_id, matcher};
 use crate::{Runtime, drive::Driver};
 
 impl Driver {
@@ -60,7 +60,7 @@ impl Driver {
                     None => None,
                     Some(payload) => Some(self.payload(payload, visit, &input).await?),
                 };
-                let door = Door {
+                let callback = Callback {
                     kind: trigger_type,
                     payload,
                     secret: None,
@@ -68,10 +68,10 @@ impl Driver {
                     count: awaits.many,
                 };
                 // Better now than when somebody who signed stands before it.
-                door.secret()?;
-                let many = door.count.is_some();
-                let door = Json::of(&door);
-                let awaited = Awaited::Door { door, many };
+                callback.secret()?;
+                let many = callback.count.is_some();
+                let callback = Json::of(&callback);
+                let awaited = Awaited::Callback { callback, many };
                 (AwaitFor::Trigger { trigger_type }, awaited)
             }
         };

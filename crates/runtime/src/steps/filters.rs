@@ -29,7 +29,7 @@ const MAX_SOURCES: usize = 10_000;
 const MAX_SOURCE_BYTES: u64 = 4 << 20;
 
 /// Awaits of which it is remembered that their run was told.
-const MAX_TOLD: usize = 10_000;
+const MAX_WARNED: usize = 10_000;
 
 /// The latest warnings of a run among which one about an await is looked for.
 const MAX_WARNINGS: usize = 100;
@@ -37,7 +37,7 @@ const MAX_WARNINGS: usize = 100;
 /// What is known of the expressions of awaits.
 pub(crate) struct Filters {
     compiled: Cache<String, Expr, Length>,
-    told: Cache<Name, ()>,
+    warned: Cache<Name, ()>,
 }
 
 #[derive(Clone)]
@@ -53,7 +53,7 @@ impl Default for Filters {
     fn default() -> Self {
         Self {
             compiled: Cache::with_weighter(MAX_SOURCES, MAX_SOURCE_BYTES, Length),
-            told: Cache::new(MAX_TOLD),
+            warned: Cache::new(MAX_WARNED),
         }
     }
 }
@@ -94,13 +94,13 @@ impl Runtime {
             // Of those that are for it alone, more may follow.
             let is_own = |signal: &&SignalRecord| signal.only.as_ref() == Some(&record.id);
             let own = signals.iter().filter(is_own);
-            let changes: Vec<Change> = own.map(|signal| Change::Heard(signal.no)).collect();
+            let changes: Vec<Change> = own.map(|signal| Change::RemoveSignal(signal.no)).collect();
             if !changes.is_empty() {
-                let heard = Commit {
+                let removal = Commit {
                     changes,
                     ..Commit::default()
                 };
-                self.commit(heard).await?;
+                self.commit(removal).await?;
             }
         }
     }
@@ -167,8 +167,8 @@ impl Runtime {
 
     /// Tells the run that waits that its expression cannot be judged, the first time.
     async fn tell(&self, record: &AwaitRecord, kind: &str, error: &str) -> Result<()> {
-        let told = &self.await_filters().told;
-        if told.contains_key(&record.id) {
+        let warned = &self.await_filters().warned;
+        if warned.contains_key(&record.id) {
             return Ok(());
         }
         let (run, id) = (&record.run, &record.id);
@@ -199,7 +199,7 @@ impl Runtime {
                 Err(error) => return Err(error),
             }
         }
-        told.insert(id.clone(), ());
+        warned.insert(id.clone(), ());
         Ok(())
     }
 }

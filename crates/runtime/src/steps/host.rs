@@ -25,19 +25,19 @@ use serde_json::json;
 use super::{
     StepPlace,
     attempt::retry_of,
-    awaits::{self, Door, MIN_SECRET_BYTES},
+    awaits::{self, Callback, MIN_SECRET_BYTES},
     due::Due,
-    mailbox::{Fence, Letter},
+    mailbox::{Fence, Message},
     prepare::Prepared,
     room::Room,
 };
 use crate::{
     Compiled, Error, Runtime,
-    streams::{Guard, check_bytes, check_value},
     queues::{
-        BatchParams, EmitParams, GATHER, Gathered, JobHost, KeptOptions, KeyParams, StateRead,
-        TakenSaid, Tries, emitted, frame_event, params, path, too_large,
+        BatchParams, EmitParams, GATHER, Gathered, GatheredOutput, JobHost, KeptOptions, KeyParams,
+        StateRead, Tries, emitted, frame_event, params, path, too_large,
     },
+    streams::{Guard, check_bytes, check_value},
 };
 
 /// How long an attempt may take before its start is recorded on its own. What ends sooner records
@@ -161,15 +161,15 @@ impl StepHost {
     /// Stores what was said, and something after it.
     pub(super) async fn store(
         &self,
-        mut said: TakenSaid<'_>,
+        mut said: GatheredOutput<'_>,
         last: Option<Draft>,
         more: Vec<Change>,
     ) -> Result<(), WorkError> {
-        let mut letter = self.letter();
+        let mut message = self.message();
         let drafts = said.drafts.iter().cloned().chain(last).collect();
-        letter.said = Some((self.place.visit(), self.at.attempt, drafts));
-        letter.more = more;
-        self.tell(letter).await?;
+        message.said = Some((self.place.visit(), self.at.attempt, drafts));
+        message.more = more;
+        self.tell(message).await?;
         said.stored();
         Ok(())
     }
@@ -187,17 +187,17 @@ impl StepHost {
     }
 
     /// A letter in the name of the attempt.
-    fn letter(&self) -> Letter {
-        let mut letter = Letter::new(vec![Input::Began {
+    fn message(&self) -> Message {
+        let mut message = Message::new(vec![Input::Began {
             visit: self.place.visit(),
             attempt: self.at.attempt,
             at_ms: self.began_ms,
         }]);
-        letter.fence = Some(Fence {
+        message.fence = Some(Fence {
             lease: self.job.lease.clone(),
             settles: false,
         });
-        letter
+        message
     }
 
     fn fence(&self) -> Change {
@@ -269,13 +269,13 @@ impl StepHost {
     /// once, nobody has to try again.
     async fn write_now(
         &self,
-        mut said: TakenSaid<'_>,
+        mut said: GatheredOutput<'_>,
         draft: Draft,
     ) -> Result<Vec<EventId>, WorkError> {
-        let mut letter = self.letter();
-        letter.said = Some((self.place.visit(), self.at.attempt, said.drafts.clone()));
-        letter.writes = vec![draft];
-        let ids = self.tell(letter).await?;
+        let mut message = self.message();
+        message.said = Some((self.place.visit(), self.at.attempt, said.drafts.clone()));
+        message.writes = vec![draft];
+        let ids = self.tell(message).await?;
         said.stored();
         Ok(ids)
     }
@@ -283,14 +283,14 @@ impl StepHost {
     /// Appends an event to the run's stream, and before it what the handler said before.
     async fn append(
         &self,
-        mut said: TakenSaid<'_>,
+        mut said: GatheredOutput<'_>,
         draft: Draft,
         guard: Guard,
     ) -> Result<Vec<EventId>, WorkError> {
         if said.has_emitted {
-            let mut letter = self.letter();
-            letter.said = Some((self.place.visit(), self.at.attempt, said.drafts.clone()));
-            self.tell(letter).await?;
+            let mut message = self.message();
+            message.said = Some((self.place.visit(), self.at.attempt, said.drafts.clone()));
+            self.tell(message).await?;
             said.stored();
         } else {
             self.begin().await?;
@@ -358,8 +358,8 @@ impl StepHost {
     }
 
     /// Makes a door that somebody outside can open, before anybody waits at it.
-    async fn open_door(&self, asked: &Json) -> Result<Json, WorkError> {
-        let NewDoor {
+    async fn resume_callback(&self, asked: &Json) -> Result<Json, WorkError> {
+        let NewCallback {
             kind,
             payload,
             timeout_ms,
@@ -385,7 +385,7 @@ impl StepHost {
         let now = self.runtime.now_ms();
         let id = awaits::fresh_id();
         let timeout = timeout_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
-        let door = Door {
+        let callback = Callback {
             kind,
             payload,
             secret,
@@ -401,14 +401,14 @@ impl StepHost {
             tenant: options.tenant_id.map(Name::from),
             created_ms: now,
             expires_ms: timeout.map(|ms| now.saturating_add(ms)),
-            what: Awaited::Door {
-                door: Json::of(&door),
+            what: Awaited::Callback {
+                callback: Json::of(&callback),
                 many,
             },
             given: Vec::new(),
         };
         let public = self.runtime.options().public_url.as_deref();
-        let mut answer = json!({"id": id, "url": awaits::door_url(public, &id, kind)});
+        let mut answer = json!({"id": id, "url": awaits::callback_url(public, &id, kind)});
         if many {
             answer["many"] = json!(true);
         }
@@ -430,12 +430,12 @@ impl StepHost {
         if self.has_begun.load(Ordering::Acquire) {
             return Ok(());
         }
-        self.tell(self.letter()).await.map(drop)
+        self.tell(self.message()).await.map(drop)
     }
 
-    async fn tell(&self, letter: Letter) -> Result<Vec<EventId>, WorkError> {
-        let told = self.runtime.deliver(&self.place.run, letter).await;
-        let ids = told.map_err(refused)?;
+    async fn tell(&self, message: Message) -> Result<Vec<EventId>, WorkError> {
+        let delivered = self.runtime.deliver(&self.place.run, message).await;
+        let ids = delivered.map_err(refused)?;
         self.has_begun.store(true, Ordering::Release);
         Ok(ids)
     }
@@ -456,7 +456,7 @@ struct Remembered {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct NewDoor {
+struct NewCallback {
     #[serde(rename = "type", default)]
     kind: TriggerType,
     payload: Option<Json>,
@@ -570,7 +570,7 @@ impl Host for StepHost {
                 self.remember(memo, Vec::new()).await
             }
             "memo.failed" => Box::pin(self.try_failed(&asked)).await,
-            "await.trigger" => Box::pin(self.open_door(&asked)).await,
+            "await.trigger" => Box::pin(self.resume_callback(&asked)).await,
             _ => self.inner().ask(method, asked).await,
         }
     }

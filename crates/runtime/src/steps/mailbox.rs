@@ -12,14 +12,14 @@ use foldhash::HashMap;
 use parking_lot::Mutex;
 use riverrun_engine::{Fact, Input, VisitKey};
 use riverrun_store::{
-    Change, Commit, Error as StoreError, JobChange, JobLease, NewAwait, Note, Receipt, Settle,
+    Change, Commit, Error as StoreError, JobLease, NewAwait, Note, Receipt, RunTaskChange, Settle,
     Settled,
 };
 use riverrun_types::{Draft, EventId, EventType, Json, Millis, Name, RunId, StreamName};
 use serde_json::json;
 use tokio::sync::oneshot;
 
-use super::Told;
+use super::SignalSource;
 use crate::{
     Error, Result, Runtime,
     cache::News,
@@ -33,76 +33,76 @@ const BATCH: usize = 256;
 
 /// The inboxes of the runs that somebody sees to.
 #[derive(Default)]
-pub(crate) struct Inboxes(Mutex<Open>);
+pub(crate) struct Mailboxes(Mutex<Open>);
 
 #[derive(Default)]
 struct Open {
-    inboxes: HashMap<RunId, Inbox>,
+    mailboxes: HashMap<RunId, Mailbox>,
     readers: u64,
 }
 
-struct Inbox {
+struct Mailbox {
     reader: Reader,
-    letters: Vec<Letter>,
+    messages: Vec<Message>,
 }
 
 /// Whoever sees to an inbox, as long as it is his.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reader(u64);
 
-impl Inboxes {
+impl Mailboxes {
     /// Has a letter read after those that are being read; if nobody reads any, whoever brings it
     /// gets it back and sees to the inbox.
-    fn put(&self, run: &RunId, letter: Letter) -> Option<(Reader, Vec<Letter>)> {
+    fn put(&self, run: &RunId, message: Message) -> Option<(Reader, Vec<Message>)> {
         let open = &mut *self.0.lock();
-        if let Some(inbox) = open.inboxes.get_mut(run) {
-            inbox.letters.push(letter);
+        if let Some(mailbox) = open.mailboxes.get_mut(run) {
+            mailbox.messages.push(message);
             return None;
         }
         open.readers += 1;
         let reader = Reader(open.readers);
-        let inbox = Inbox {
+        let mailbox = Mailbox {
             reader,
-            letters: Vec::new(),
+            messages: Vec::new(),
         };
-        open.inboxes.insert(run.clone(), inbox);
-        Some((reader, vec![letter]))
+        open.mailboxes.insert(run.clone(), mailbox);
+        Some((reader, vec![message]))
     }
 
     /// The letters that are read next; without any the inbox is nobody's.
-    fn take(&self, run: &RunId, reader: Reader) -> Vec<Letter> {
+    fn take(&self, run: &RunId, reader: Reader) -> Vec<Message> {
         let open = &mut *self.0.lock();
-        let Some(inbox) = open.of(run, reader) else {
+        let Some(mailbox) = open.of(run, reader) else {
             return Vec::new();
         };
-        if inbox.letters.is_empty() {
-            open.inboxes.remove(run);
+        if mailbox.messages.is_empty() {
+            open.mailboxes.remove(run);
             return Vec::new();
         }
-        let count = inbox.letters.len().min(BATCH);
-        inbox.letters.drain(..count).collect()
+        let count = mailbox.messages.len().min(BATCH);
+        mailbox.messages.drain(..count).collect()
     }
 
     /// What was read is stored. If no more has come the inbox is nobody's: the next letter is read
     /// by whoever brings it.
     pub fn leave(&self, run: &RunId, reader: Reader) {
         let open = &mut *self.0.lock();
-        let inbox = open.of(run, reader);
-        if inbox.is_some_and(|inbox| inbox.letters.is_empty()) {
-            open.inboxes.remove(run);
+        let mailbox = open.of(run, reader);
+        if mailbox.is_some_and(|mailbox| mailbox.messages.is_empty()) {
+            open.mailboxes.remove(run);
         }
     }
 }
 
 impl Open {
-    fn of(&mut self, run: &RunId, reader: Reader) -> Option<&mut Inbox> {
-        let inbox = self.inboxes.get_mut(run);
-        inbox.filter(|inbox| inbox.reader == reader)
+    fn of(&mut self, run: &RunId, reader: Reader) -> Option<&mut Mailbox> {
+        let mailbox = self.mailboxes.get_mut(run);
+        mailbox.filter(|mailbox| mailbox.reader == reader)
     }
 }
 
 /// Something that happened to a run.
-pub(crate) struct Letter {
+pub(crate) struct Message {
     /// Judged first, in this order.
     pub inputs: Vec<Input>,
     /// Said by an attempt, and recorded after these; what it emitted is led to the steps that
@@ -130,7 +130,7 @@ pub(crate) struct Letter {
 type Answer = Result<Vec<EventId>>;
 
 /// What whoever posts a letter has to read himself.
-type Posted = Option<(Reader, Vec<Letter>)>;
+type Posted = Option<(Reader, Vec<Message>)>;
 
 /// The job in whose name a letter speaks: without its lease nothing of the letter counts.
 pub(crate) struct Fence {
@@ -139,7 +139,7 @@ pub(crate) struct Fence {
     pub settles: bool,
 }
 
-impl Letter {
+impl Message {
     pub fn new(inputs: Vec<Input>) -> Self {
         Self {
             inputs,
@@ -195,10 +195,10 @@ impl Letter {
 impl Runtime {
     /// Has a letter judged, and answers when what follows from it is durable: with the ids of its
     /// events.
-    pub(crate) async fn deliver(&self, run: &RunId, letter: Letter) -> Result<Vec<EventId>> {
-        let (read, answer) = self.post(run, letter);
-        if let Some((reader, letters)) = read {
-            self.read_letters(run, reader, letters);
+    pub(crate) async fn deliver(&self, run: &RunId, message: Message) -> Result<Vec<EventId>> {
+        let (read, answer) = self.post(run, message);
+        if let Some((reader, messages)) = read {
+            self.read_messages(run, reader, messages);
         }
         answer.await.map_err(|_| Error::ShuttingDown)?
     }
@@ -208,14 +208,14 @@ impl Runtime {
     pub(crate) fn deliver_here(
         &self,
         run: &RunId,
-        letter: Letter,
+        message: Message,
     ) -> impl Future<Output = Result<Vec<EventId>>> {
-        let (read, answer) = self.post(run, letter);
+        let (read, answer) = self.post(run, message);
         async move {
-            if let Some((reader, letters)) = read {
-                self.judge_letters(run, reader, letters).await;
-                let more = self.inboxes().take(run, reader);
-                self.read_letters(run, reader, more);
+            if let Some((reader, messages)) = read {
+                self.judge_messages(run, reader, messages).await;
+                let more = self.mailboxes().take(run, reader);
+                self.read_messages(run, reader, more);
             }
             answer.await.map_err(|_| Error::ShuttingDown)?
         }
@@ -223,32 +223,32 @@ impl Runtime {
 
     /// Puts a letter into a run's inbox. Whoever is given letters back sees to the inbox: nobody
     /// else does.
-    fn post(&self, run: &RunId, mut letter: Letter) -> (Posted, oneshot::Receiver<Answer>) {
+    fn post(&self, run: &RunId, mut message: Message) -> (Posted, oneshot::Receiver<Answer>) {
         let (sender, answer) = oneshot::channel();
-        letter.answer = Some(sender);
-        (self.inboxes().put(run, letter), answer)
+        message.answer = Some(sender);
+        (self.mailboxes().put(run, message), answer)
     }
 
     /// Has letters judged, and those that come meanwhile.
-    fn read_letters(&self, run: &RunId, reader: Reader, mut letters: Vec<Letter>) {
-        if letters.is_empty() {
+    fn read_messages(&self, run: &RunId, reader: Reader, mut messages: Vec<Message>) {
+        if messages.is_empty() {
             return;
         }
         let (runtime, run) = (self.clone(), run.clone());
         self.spawn(async move {
-            while !letters.is_empty() {
-                runtime.judge_letters(&run, reader, letters).await;
-                letters = runtime.inboxes().take(&run, reader);
+            while !messages.is_empty() {
+                runtime.judge_messages(&run, reader, messages).await;
+                messages = runtime.mailboxes().take(&run, reader);
             }
         });
     }
 
     /// Judges letters until what follows is stored, or they have lost their meaning.
-    async fn judge_letters(&self, run: &RunId, reader: Reader, mut letters: Vec<Letter>) {
+    async fn judge_messages(&self, run: &RunId, reader: Reader, mut messages: Vec<Message>) {
         let mut backoff = Duration::from_millis(20);
         let mut is_known = true;
-        while !letters.is_empty() {
-            let tried = self.try_letters(run, reader, &mut letters, is_known);
+        while !messages.is_empty() {
+            let tried = self.try_messages(run, reader, &mut messages, is_known);
             match tried.await {
                 Ok(()) => return,
                 // Somebody else decided or wrote first: judge again on what is now.
@@ -257,13 +257,13 @@ impl Runtime {
                 Err(Error::Store(
                     error @ (StoreError::JobLost(_) | StoreError::EventExists(_)),
                 )) => {
-                    let is_its = |letter: &mut Letter| letter.is_refused_by(&error);
-                    let refused: Vec<Letter> = letters.extract_if(.., is_its).collect();
+                    let is_its = |message: &mut Message| message.is_refused_by(&error);
+                    let refused: Vec<Message> = messages.extract_if(.., is_its).collect();
                     if refused.is_empty() {
-                        return self.refuse(letters, &error.into());
+                        return self.refuse(messages, &error.into());
                     }
-                    for mut letter in refused {
-                        letter.answer(Err(error.clone().into()));
+                    for mut message in refused {
+                        message.answer(Err(error.clone().into()));
                     }
                 }
                 Err(error) if is_passing(&error) && !self.is_stopping() => {
@@ -271,16 +271,16 @@ impl Runtime {
                     pause(self, backoff).await;
                     backoff = (backoff * 2).min(Duration::from_secs(5));
                 }
-                Err(error) => return self.refuse(letters, &error),
+                Err(error) => return self.refuse(messages, &error),
             }
         }
     }
 
     /// The run has no use for the letters any more: their jobs end, and whoever asks is told.
-    fn refuse(&self, letters: Vec<Letter>, error: &Error) {
-        for mut letter in letters {
-            let fence = letter.fence.as_ref().is_some_and(|fence| fence.settles);
-            if let Some(change) = letter.fence(self.now_ms()).filter(|_| fence) {
+    fn refuse(&self, messages: Vec<Message>, error: &Error) {
+        for mut message in messages {
+            let fence = message.fence.as_ref().is_some_and(|fence| fence.settles);
+            if let Some(change) = message.fence(self.now_ms()).filter(|_| fence) {
                 let runtime = self.clone();
                 self.spawn(async move {
                     if let Err(error) = runtime.commit(Commit::of(change)).await {
@@ -288,16 +288,16 @@ impl Runtime {
                     }
                 });
             }
-            letter.answer(Err(told(error)));
+            message.answer(Err(shared_error(error)));
         }
     }
 
     /// Judges letters on what this server knows of the run, or on what the store does.
-    async fn try_letters(
+    async fn try_messages(
         &self,
         run: &RunId,
         reader: Reader,
-        letters: &mut Vec<Letter>,
+        messages: &mut Vec<Message>,
         is_known: bool,
     ) -> Result<()> {
         let era = self.cache().era(run);
@@ -310,33 +310,33 @@ impl Runtime {
         }
         let woke = driver.state.wake_ms();
         driver.look_before_due().await;
-        let mut events = Vec::with_capacity(letters.len());
-        while let Some(letter) = letters.get(events.len()) {
-            match driver.check(letter) {
-                Ok(()) => events.push(driver.read(letter).await),
+        let mut events = Vec::with_capacity(messages.len());
+        while let Some(message) = messages.get(events.len()) {
+            match driver.check(message) {
+                Ok(()) => events.push(driver.read(message).await),
                 // The store may know better.
                 Err(_) if is_known => return Err(StoreError::Conflict(run.clone()).into()),
-                Err(error) => letters.remove(events.len()).answer(Err(error)),
+                Err(error) => messages.remove(events.len()).answer(Err(error)),
             }
         }
-        if letters.is_empty() {
+        if messages.is_empty() {
             return Ok(());
         }
         driver.advance(Effectful::Leave).await;
         let unwanted = self.unwanted_jobs(run, &driver.pending);
         let now = self.now_ms();
-        let job = job_change(&driver, woke, now);
-        let (mut commit, drafts) = driver.advance_commit(job).await?;
+        let task = run_task_change(&driver, woke, now);
+        let (mut commit, drafts) = driver.advance_commit(task).await?;
         // The old job goes before the new one of the same visit comes.
-        let fences = letters.iter().filter_map(|letter| letter.fence(now));
+        let fences = messages.iter().filter_map(|message| message.fence(now));
         commit.changes.splice(..0, fences);
-        for (letter, places) in letters.iter().zip(&events) {
-            commit.changes.extend(letter.more.iter().cloned());
-            if let Some(key) = &letter.key {
+        for (message, places) in messages.iter().zip(&events) {
+            commit.changes.extend(message.more.iter().cloned());
+            if let Some(key) = &message.key {
                 commit = commit.and(once(key, places.clone(), now));
             }
         }
-        if letters.iter().any(|letter| letter.look) {
+        if messages.iter().any(|message| message.look) {
             commit = commit.and(Change::Wake(run.clone()));
         }
         let news = News {
@@ -351,9 +351,9 @@ impl Runtime {
         for job in unwanted {
             self.keeper().cancel(&job, None);
         }
-        for (letter, events) in letters.iter_mut().zip(events) {
+        for (message, events) in messages.iter_mut().zip(events) {
             let id = |index: usize| Some(placed?.id(index, drafts.get(index)?));
-            letter.answer(Ok(events.into_iter().filter_map(id).collect()));
+            message.answer(Ok(events.into_iter().filter_map(id).collect()));
         }
         Ok(())
     }
@@ -361,23 +361,23 @@ impl Runtime {
 
 impl Driver {
     /// Whether the state may become what a letter writes.
-    fn check(&self, letter: &Letter) -> Result<()> {
-        if letter.writes.is_empty() {
+    fn check(&self, message: &Message) -> Result<()> {
+        if message.writes.is_empty() {
             return Ok(());
         }
         // A letter before it may have ended the run.
         if self.state.status.is_ended() {
             return Err(StoreError::RunEnded(self.run.clone()).into());
         }
-        check_writes(&self.flow.plan, &self.state, &letter.writes)
+        check_writes(&self.flow.plan, &self.state, &message.writes)
     }
 
     /// Judges a letter; answers with the places of its events among what is decided.
-    async fn read(&mut self, letter: &Letter) -> Vec<usize> {
-        for input in &letter.inputs {
+    async fn read(&mut self, message: &Message) -> Vec<usize> {
+        for input in &message.inputs {
             self.judge(input.clone());
         }
-        if let Some((visit, attempt, said)) = &letter.said {
+        if let Some((visit, attempt, said)) = &message.said {
             for draft in said {
                 match Fact::read(draft) {
                     Fact::Emitted { .. } => self.emit(draft.clone()).await,
@@ -385,12 +385,12 @@ impl Driver {
                 }
             }
         }
-        let mut places = Vec::with_capacity(letter.events.len());
-        for event in &letter.events {
+        let mut places = Vec::with_capacity(message.events.len());
+        for event in &message.events {
             places.push(self.pending.events.len());
             self.emit(event.clone()).await;
         }
-        for write in &letter.writes {
+        for write in &message.writes {
             places.push(self.pending.events.len());
             let ms = write.ms.max(self.state.updated_ms);
             self.append(Draft {
@@ -398,11 +398,11 @@ impl Driver {
                 ..write.clone()
             });
         }
-        if let Some(last) = &letter.last {
+        if let Some(last) = &message.last {
             self.judge(last.clone());
         }
         let signalled = self.signals.len();
-        let awaits = letter.awaits.iter().cloned();
+        let awaits = message.awaits.iter().cloned();
         self.awaits.extend(awaits.map(|new| (signalled, new)));
         places
     }
@@ -417,7 +417,7 @@ impl Driver {
         event.ms = ms;
         let (entries, failures) = self.entries(&event, &kind, &payload).await;
         let stream = StreamName::flow(&self.run);
-        let told = Told {
+        let source = SignalSource {
             stream: &stream,
             context: &self.context,
             correlation: self.state.correlation.as_ref(),
@@ -425,9 +425,11 @@ impl Driver {
         };
         let (own, place) = (std::slice::from_ref(&event), self.pending.events.len());
         // A run that undoes what it did begins nothing new.
-        let (plan, hears) = (&self.flow.plan, !self.state.compensating);
-        let told = told.signals(own, place, ms, |kind| hears && plan.hears(kind));
-        self.signals.extend(told);
+        let (plan, subscribes) = (&self.flow.plan, !self.state.compensating);
+        let signals = source.signals(own, place, ms, |kind| {
+            subscribes && plan.subscribes_to(kind)
+        });
+        self.signals.extend(signals);
         let event = Box::new(event);
         self.judge_at(Input::Emitted { event, entries }, ms);
         for failure in failures {
@@ -440,22 +442,22 @@ impl Driver {
 }
 
 /// When the run's own job has to look at it: only said where that is earlier than before.
-fn job_change(driver: &Driver, woke: Millis, now: Millis) -> JobChange {
+fn run_task_change(driver: &Driver, woke: Millis, now: Millis) -> RunTaskChange {
     if driver.state.status.is_ended() {
-        return JobChange::Finish;
+        return RunTaskChange::Finish;
     }
     let at_ms = match driver.has_more() {
         true => now,
         false => driver.state.wake_ms(),
     };
     match at_ms < woke {
-        true => JobChange::Park { at_ms },
-        false => JobChange::Keep,
+        true => RunTaskChange::Park { at_ms },
+        false => RunTaskChange::Keep,
     }
 }
 
 /// An error as one of several is told it.
-fn told(error: &Error) -> Error {
+fn shared_error(error: &Error) -> Error {
     match error {
         Error::Store(error) => Error::Store(error.clone()),
         Error::ShuttingDown => Error::ShuttingDown,
@@ -491,7 +493,7 @@ mod tests {
         let sandbox = Arc::new(Sandbox::new(Limits::default()).unwrap());
         let runtime = Runtime::open(store, sandbox, [], Options::default());
         let runtime = runtime.await.unwrap();
-        let step = |heard: serde_json::Value| json!({"type": "process", "config": {"process": "p"}, "subscriptions": heard});
+        let step = |subscriptions: serde_json::Value| json!({"type": "process", "config": {"process": "p"}, "subscriptions": subscriptions});
         let steps = json!({"a": step(json!([])), "b": step(json!([{"eventKind": "tick"}]))});
         let flow = json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": steps});
         runtime.register(&flow).await.unwrap();
@@ -502,13 +504,13 @@ mod tests {
 
     /// On one thread: letters that are delivered together wait together behind the first.
     #[tokio::test]
-    async fn events_that_another_server_has_stored_take_no_other_letter_with_them() {
+    async fn events_that_another_server_has_stored_reject_no_other_message() {
         let (runtime, run) = ticked().await;
         let deliver = async |key: Option<&str>| {
             let tick = Draft::new(runtime.now_ms(), EventType::parse("tick"));
-            let mut letter = Letter::events(vec![tick]);
-            letter.key = key.map(Name::from);
-            runtime.deliver(&run, letter).await
+            let mut message = Message::events(vec![tick]);
+            message.key = key.map(Name::from);
+            runtime.deliver(&run, message).await
         };
         // As another server does it, which knows nothing of the turns that are taken here.
         deliver(Some("key")).await.unwrap();
@@ -526,12 +528,12 @@ mod tests {
     async fn what_is_written_after_the_end_of_the_run_is_refused() {
         let (runtime, run) = ticked().await;
         let now = runtime.now_ms();
-        let tick = Letter::events(vec![Draft::new(now, EventType::parse("tick"))]);
-        let cancelled = Letter::new(vec![Input::Cancel {
+        let tick = Message::events(vec![Draft::new(now, EventType::parse("tick"))]);
+        let cancelled = Message::new(vec![Input::Cancel {
             source: "user",
             reason: None,
         }]);
-        let mut written = Letter::new(Vec::new());
+        let mut written = Message::new(Vec::new());
         let (key, value) = (riverrun_types::Path::new("late"), Json::null());
         written.writes = vec![Fact::StateSet { key, value }.draft(now)];
         let (first, second, third) = tokio::join!(

@@ -4,24 +4,24 @@
 //! is given the visit's input and journal (`prepare`); what the handler asks for goes through its host
 //! (`host`), as far as there is `room` for it; operations of its code that failed are tried again
 //! (`retries`). Whatever comes of it is an input to the engine and is judged in the run's inbox
-//! (`inbox`): the outcome, what follows from it and the end of the job are one commit. Nobody
+//! (`mailbox`): the outcome, what follows from it and the end of the job are one commit. Nobody
 //! holds the run meanwhile.
 //!
 //! Code that does not fit what it recorded before is parked (`fitting`). `rules` are the expressions in a flow's definition, `awaits` registers what visits wait for and
-//! brings what has come, from people through `doors`. `signals` leads emitted events to whoever
+//! brings what has come, from people through `callbacks`. `signals` leads emitted events to whoever
 //! waits for them; where only an expression can tell who does, `outbox` and `filters` do.
 
 mod attempt;
 mod awaits;
-mod declared;
 mod callbacks;
+mod declared;
 mod due;
 mod filters;
 mod fitting;
 mod handler;
 mod host;
-mod mailbox;
 mod log;
+mod mailbox;
 mod named;
 mod orders;
 mod outbox;
@@ -33,14 +33,14 @@ mod rules;
 mod shown;
 mod signals;
 
-pub use awaits::Door;
-pub(crate) use awaits::{Filter, door_url, opened_times, register, trigger_event};
-pub use callbacks::{OpenDoor, Visitor, door_signature};
+pub use awaits::Callback;
+pub(crate) use awaits::{Filter, callback_url, register, resumed_times, trigger_event};
+pub use callbacks::{CallbackAnswer, StoredCallback, callback_signature};
 pub(crate) use filters::{Filters, Trouble, troubles};
 pub(crate) use fitting::{LoadedCode, release_fitting};
 pub(crate) use handler::ProcessStep;
-pub(crate) use mailbox::{Inboxes, Letter, Reader};
+pub(crate) use mailbox::{Mailboxes, Message, Reader};
 pub(crate) use outbox::read_outbox;
 pub(crate) use place::StepPlace;
 pub(crate) use rules::Rules;
-pub(crate) use signals::Told;
+pub(crate) use signals::SignalSource;

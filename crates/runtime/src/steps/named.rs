@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_may_look_at_the_id_is_told_it() {
+    fn only_expressions_that_may_read_the_id_get_it() {
         for (source, expected) in [
             ("(event) => event.data.total > 0", false),
             ("(event) => ({ id: event.data.id })", false),

@@ -1,7 +1,7 @@
 //! What a decision asks for beside events: jobs to add, jobs to take away.
 
 use riverrun_engine::{Decision, Plan, Queued, VisitKey};
-use riverrun_store::{Change, NewQueued};
+use riverrun_store::{Change, NewJob};
 use riverrun_types::{Json, Millis, Name, RunId};
 
 use super::{
@@ -39,7 +39,7 @@ impl Runtime {
             });
         }
         let gone = |visit: &VisitKey| decision.dequeued.contains(visit);
-        let jobs: Vec<NewQueued> = decision
+        let jobs: Vec<NewJob> = decision
             .queued
             .iter()
             .filter(|queued| !gone(&queued.visit))
@@ -70,7 +70,7 @@ impl Runtime {
         queued: &Queued,
         after: Option<u64>,
         now: Millis,
-    ) -> Option<NewQueued> {
+    ) -> Option<NewJob> {
         let Queued {
             visit,
             at_ms,
@@ -91,7 +91,7 @@ impl Runtime {
             }),
             ..KeptOptions::default()
         };
-        Some(NewQueued {
+        Some(NewJob {
             id: job_id(run, visit),
             is_named: false,
             queue,

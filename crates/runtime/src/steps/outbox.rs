@@ -22,7 +22,7 @@ use crate::{
 const BATCH: usize = 100;
 
 /// Lanes whose signals are being judged at a time.
-const MAX_TURNS: usize = 16;
+const MAX_UNDER_WAY: usize = 16;
 
 /// After this long a lane lets others have their turn.
 const TURN: Duration = Duration::from_millis(50);
@@ -32,7 +32,7 @@ const MAX_LANES: usize = 10_000;
 
 /// Judges what is in the outbox, whenever something is.
 pub(crate) async fn read_outbox(runtime: Runtime) {
-    let told = runtime.bus().signals();
+    let new_signals = runtime.bus().signals();
     // What an earlier life left in the outbox would be told to nobody.
     tokio::select! {
         () = runtime.listened_to() => {}
@@ -40,7 +40,7 @@ pub(crate) async fn read_outbox(runtime: Runtime) {
     }
     let judge = Judge { runtime: &runtime };
     let mut lanes = Lanes::default();
-    let mut turns = FuturesUnordered::new();
+    let mut under_way = FuturesUnordered::new();
     // Whether there may be signals that nobody has looked at.
     let mut is_new = true;
     loop {
@@ -55,39 +55,39 @@ pub(crate) async fn read_outbox(runtime: Runtime) {
                 }
             }
         }
-        while turns.len() < MAX_TURNS
-            && let Some(turn) = lanes.ready.pop_front()
+        while under_way.len() < MAX_UNDER_WAY
+            && let Some(cursor) = lanes.ready.pop_front()
         {
-            turns.push(judge.turn(turn));
+            under_way.push(judge.judge_lane(cursor));
         }
         // However much there is to look at, lanes go on meanwhile.
-        while let Some(Some(turn)) = turns.next().now_or_never() {
-            lanes.had(turn);
+        while let Some(Some(cursor)) = under_way.next().now_or_never() {
+            lanes.had(cursor);
         }
         if runtime.is_stopping() {
             return;
         }
-        let is_somebodys_turn = turns.len() < MAX_TURNS && !lanes.ready.is_empty();
-        if is_somebodys_turn || is_new && lanes.have_room() {
+        let has_ready_lane = under_way.len() < MAX_UNDER_WAY && !lanes.ready.is_empty();
+        if has_ready_lane || is_new && lanes.have_room() {
             continue;
         }
-        if turns.is_empty() {
-            if !rest(&runtime, told.notified()).await {
+        if under_way.is_empty() {
+            if !rest(&runtime, new_signals.notified()).await {
                 return;
             }
             is_new = true;
             continue;
         }
         tokio::select! {
-            Some(turn) = turns.next() => lanes.had(turn),
-            () = told.notified() => is_new = true,
+            Some(cursor) = under_way.next() => lanes.had(cursor),
+            () = new_signals.notified() => is_new = true,
             () = runtime.stopping() => return,
         }
     }
 }
 
 /// A lane whose turn it is.
-struct Turn {
+struct LaneCursor {
     lane: SignalLane,
     /// The number of the last signal that was judged.
     after: u64,
@@ -105,7 +105,7 @@ struct Lanes {
     /// The lanes that have signals, and the number of the last one each.
     last: HashMap<SignalLane, u64>,
     /// Those of them whose signals nobody judges at the moment.
-    ready: VecDeque<Turn>,
+    ready: VecDeque<LaneCursor>,
 }
 
 impl Lanes {
@@ -122,7 +122,7 @@ impl Lanes {
         let signals = runtime.store().signals(self.seen, BATCH).await?;
         let count = signals.len();
         // What is not judged at once is better kept in the store.
-        let keeps = self.ready.len() < MAX_TURNS;
+        let keeps = self.ready.len() < MAX_UNDER_WAY;
         let mut fresh: HashMap<SignalLane, Vec<SignalRecord>> = HashMap::new();
         for signal in signals {
             self.seen = signal.no;
@@ -140,7 +140,7 @@ impl Lanes {
             if !keeps {
                 next.clear();
             }
-            Turn {
+            LaneCursor {
                 lane,
                 after,
                 upto,
@@ -152,13 +152,13 @@ impl Lanes {
     }
 
     /// A lane had its turn: it goes to the end of the line if it has more.
-    fn had(&mut self, mut turn: Turn) {
-        match self.last.get(&turn.lane) {
-            Some(last) if turn.after < *last => {
-                turn.upto = *last;
-                self.ready.push_back(turn);
+    fn had(&mut self, mut cursor: LaneCursor) {
+        match self.last.get(&cursor.lane) {
+            Some(last) if cursor.after < *last => {
+                cursor.upto = *last;
+                self.ready.push_back(cursor);
             }
-            _ => drop(self.last.remove(&turn.lane)),
+            _ => drop(self.last.remove(&cursor.lane)),
         }
     }
 }
@@ -169,34 +169,34 @@ struct Judge<'a> {
 
 impl Judge<'_> {
     /// Judges signals of a lane for a while. Where that fails, the signal stays for a later turn.
-    async fn turn(&self, mut turn: Turn) -> Turn {
-        let kind = turn.lane.kind.clone();
-        if let Err(error) = self.judge(&mut turn).await {
+    async fn judge_lane(&self, mut cursor: LaneCursor) -> LaneCursor {
+        let kind = cursor.lane.kind.clone();
+        if let Err(error) = self.judge(&mut cursor).await {
             tracing::warn!(%kind, %error, "events could not be led to those who wait for them; trying again");
             pause(self.runtime, Duration::from_millis(500)).await;
         }
-        turn
+        cursor
     }
 
-    async fn judge(&self, turn: &mut Turn) -> Result<()> {
+    async fn judge(&self, cursor: &mut LaneCursor) -> Result<()> {
         let begun = Instant::now();
-        let mut next = std::mem::take(&mut turn.next);
+        let mut next = std::mem::take(&mut cursor.next);
         if next.is_empty() {
             let store = self.runtime.store();
-            next = store.signals_of(&turn.lane, turn.after, BATCH).await?;
+            next = store.signals_of(&cursor.lane, cursor.after, BATCH).await?;
         }
         if next.is_empty() {
             // Somebody else has judged them.
-            turn.after = turn.upto;
+            cursor.after = cursor.upto;
         }
         for signal in next {
             self.runtime.judge_signal(&signal).await?;
             for listener in self.runtime.listeners() {
-                listener.hear(&signal).await?;
+                listener.on_signal(&signal).await?;
             }
-            let heard = Commit::of(Change::Heard(signal.no));
-            self.runtime.commit(heard).await?;
-            turn.after = signal.no;
+            let removal = Commit::of(Change::RemoveSignal(signal.no));
+            self.runtime.commit(removal).await?;
+            cursor.after = signal.no;
             if begun.elapsed() > TURN {
                 break;
             }

@@ -16,7 +16,7 @@ use super::{
     retries::{pending, tries},
     room::Room,
 };
-use crate::{Compiled, Error, Runtime, cache::Known, queues::Tried};
+use crate::{Compiled, Error, Runtime, cache::CachedRun, queues::Tried};
 
 impl Runtime {
     /// Prepares an attempt; if its run does not want it, the job goes.
@@ -27,10 +27,10 @@ impl Runtime {
     ) -> Option<Box<Prepared>> {
         loop {
             match self.prepare(job, place).await {
-                Ok(Found::Wanted(prepared)) => return Some(prepared),
+                Ok(JobVisit::Wanted(prepared)) => return Some(prepared),
                 // The visit is over, or its run is paused and will ask again. If it has asked
                 // meanwhile, this is the job that it asked for.
-                Ok(Found::Unwanted(seen)) => {
+                Ok(JobVisit::Unwanted(seen)) => {
                     if Box::pin(self.drop_job(job, place, seen)).await {
                         return None;
                     }
@@ -45,20 +45,20 @@ impl Runtime {
     }
 
     /// Everything that an attempt needs; nothing if the visit does not want it.
-    async fn prepare(&self, job: &ClaimedJob, place: &StepPlace) -> crate::Result<Found> {
+    async fn prepare(&self, job: &ClaimedJob, place: &StepPlace) -> crate::Result<JobVisit> {
         let known = match self.known_for(job, place) {
             Some(known) => known,
             None => match Box::pin(self.load(&place.run)).await {
                 Ok(loaded) => loaded.known(),
                 Err(Error::Store(StoreError::RunNotFound(_))) => {
-                    return Ok(Found::Unwanted(None));
+                    return Ok(JobVisit::Unwanted(None));
                 }
                 Err(error) => return Err(error),
             },
         };
         let state = &known.state;
         let Some(visit) = wanting(state, &place.visit()) else {
-            return Ok(Found::Unwanted(Some(known)));
+            return Ok(JobVisit::Unwanted(Some(known)));
         };
         let flow = &known.context.flow_name;
         let flow = self.compiled(flow, Some(&known.version)).await?;
@@ -73,7 +73,7 @@ impl Runtime {
             invoke.job.tenant_id = tenant.as_ref().map(ToString::to_string);
             Arc::new(invoke)
         });
-        Ok(Found::Wanted(Box::new(Prepared {
+        Ok(JobVisit::Wanted(Box::new(Prepared {
             process,
             flow,
             invoke,
@@ -87,7 +87,7 @@ impl Runtime {
 
     /// What this server knows of the run, if that is all that there is to know for a first attempt:
     /// the decision that asked for it, and no journal that an earlier one may have left.
-    fn known_for(&self, job: &ClaimedJob, place: &StepPlace) -> Option<Known> {
+    fn known_for(&self, job: &ClaimedJob, place: &StepPlace) -> Option<CachedRun> {
         let after = place
             .after
             .filter(|_| job.attempt == 1 && place.before == 0)?;
@@ -119,7 +119,7 @@ impl Runtime {
         if let Some(schema) = &process.config.input_schema {
             let issues = schema_issues(schema, &input);
             if let Some(first) = issues.first() {
-                let message = format!("the input breaks the process's schema{}", first.told());
+                let message = format!("the input breaks the process's schema{}", first.described());
                 let error = WorkError::new(ErrorCode::InputInvalid, message).permanent();
                 return Err(error.details(&serde_json::json!({ "issues": issues })));
             }
@@ -128,7 +128,7 @@ impl Runtime {
         let most = retry_of(flow, &place.step, process).max_attempts;
         // Attempts that were lost, and those before a wait that is over, do not count.
         let left = most.saturating_sub(1).saturating_sub(visit.failures);
-        let told = JobInput {
+        let input_of_job = JobInput {
             job_id: Some(job.lease.id.to_string()),
             name: Some(place.step.to_string()),
             input: Some(input),
@@ -154,12 +154,12 @@ impl Runtime {
                 .step(&place.step)
                 .and_then(|step| step.config.clone()),
             lease: Some(job.lease.token.to_string()),
-            ..process.invoke("step", told, timeout)
+            ..process.invoke("step", input_of_job, timeout)
         })
     }
 
     /// Removes a job that its run does not want. False if the run has moved since it was seen.
-    async fn drop_job(&self, job: &ClaimedJob, place: &StepPlace, seen: Option<Known>) -> bool {
+    async fn drop_job(&self, job: &ClaimedJob, place: &StepPlace, seen: Option<CachedRun>) -> bool {
         let seen = seen.filter(|seen| !seen.state.status.is_ended());
         let Some(seen) = seen else {
             self.settle_alone(job, Settled::Dropped, false).await;
@@ -193,10 +193,10 @@ fn wanting<'a>(state: &'a RunState, key: &VisitKey) -> Option<&'a Visit> {
 }
 
 /// What became of the visit that a job is for.
-enum Found {
+enum JobVisit {
     Wanted(Box<Prepared>),
     /// Its run as it was seen, if there is one.
-    Unwanted(Option<Known>),
+    Unwanted(Option<CachedRun>),
 }
 
 pub(super) struct Prepared {

@@ -14,7 +14,7 @@ use super::rules::Emission;
 use crate::Runtime;
 
 /// A stream to which a commit appends events, and what all of them have in common.
-pub(crate) struct Told<'a> {
+pub(crate) struct SignalSource<'a> {
     pub stream: &'a StreamName,
     pub context: &'a EventContext,
     /// The story of the run, for events that name none.
@@ -23,16 +23,16 @@ pub(crate) struct Told<'a> {
     pub chain: u32,
 }
 
-impl Told<'_> {
+impl SignalSource<'_> {
     /// What a commit that holds events must tell those who wait for such. `from` is the place of the
-    /// first among those that the commit appends, `is_heard` says whether steps of the run that
+    /// first among those that the commit appends, `has_subscriber` says whether steps of the run that
     /// holds them react to a kind.
     pub fn signals(
         &self,
         drafts: &[Draft],
         from: usize,
         now: Millis,
-        is_heard: impl Fn(&str) -> bool,
+        has_subscriber: impl Fn(&str) -> bool,
     ) -> Vec<Change> {
         let signal = |(index, draft): (usize, &Draft)| {
             let (kind, payload) = Fact::emitted(draft)?;
@@ -41,7 +41,7 @@ impl Told<'_> {
                 return None;
             }
             let mut signal = self.signal(draft, &kind, &payload, from + index, now);
-            signal.is_heard = is_heard(&kind);
+            signal.has_subscriber = has_subscriber(&kind);
             Some(Change::Signal(Box::new(signal)))
         };
         drafts.iter().enumerate().filter_map(signal).collect()
@@ -66,7 +66,7 @@ impl Told<'_> {
             tenant: self.context.tenant_of(draft).cloned(),
             now_ms,
             stream: self.stream.clone(),
-            is_heard: true,
+            has_subscriber: true,
         }
     }
 }
@@ -74,7 +74,11 @@ impl Told<'_> {
 impl Runtime {
     /// What a commit that holds a run's events must tell those who listen to what the engine
     /// writes.
-    pub(crate) fn engine_signals(&self, told: &Told<'_>, drafts: &[Draft]) -> Vec<Change> {
+    pub(crate) fn engine_signals(
+        &self,
+        source: &SignalSource<'_>,
+        drafts: &[Draft],
+    ) -> Vec<Change> {
         let kinds = self.engine_kinds();
         if kinds.is_empty() {
             return Vec::new();
@@ -85,7 +89,7 @@ impl Runtime {
         let signal = |(place, draft): (usize, &Draft)| {
             let kind = Name::from(draft.kind.as_str());
             let data = draft.data.clone().unwrap_or_else(Json::null);
-            let signal = told.signal(draft, &kind, &data, place, draft.ms);
+            let signal = source.signal(draft, &kind, &data, place, draft.ms);
             Change::Signal(Box::new(signal))
         };
         wanted.map(signal).collect()

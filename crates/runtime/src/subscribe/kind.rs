@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use riverrun_store::{Kinds, LogListener, LogPage, LogQuery, Logged, Noticed, is_derived};
+use riverrun_store::{Kinds, LogListener, LogPage, LogQuery, LogUpdate, Logged, is_derived};
 use riverrun_types::{EventType, Json};
 
-use super::{Begin, Told};
+use super::{Begin, Delivery};
 use crate::{Error, Result, Runtime};
 
 /// Events read from the log at a time.
@@ -90,7 +90,7 @@ fn check(kinds: &Kinds) -> Result<()> {
         }
         if is_derived(kind) {
             return refuse(format!(
-                "{kind} is not in the log: what happens to jobs is told by the channel of their queue"
+                "{kind} is not in the log: events of jobs are on the channel of their queue"
             ));
         }
     }
@@ -134,21 +134,21 @@ impl OnKind {
     }
 
     /// What comes next. Cancel safe: what was not returned is returned next time.
-    pub async fn next(&mut self) -> Result<Told<Logged>> {
+    pub async fn next(&mut self) -> Result<Delivery<Logged>> {
         loop {
             if let Some(logged) = self.ready.pop_front() {
-                return Ok(Told::Event(logged));
+                return Ok(Delivery::Event(logged));
             }
             if self.behind {
                 self.read().await?;
                 continue;
             }
             match self.live.next().await {
-                Noticed::Missed => {
+                LogUpdate::Missed => {
                     self.behind = true;
-                    return Ok(Told::Late);
+                    return Ok(Delivery::Late);
                 }
-                Noticed::Batch(batch) => {
+                LogUpdate::Batch(batch) => {
                     let news = batch.events.iter().filter(|logged| logged.no > self.after);
                     self.ready.extend(news.cloned());
                     if let Some(last) = self.ready.back() {

@@ -25,7 +25,7 @@ pub enum Begin<T> {
 
 /// What a subscriber is told.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Told<T> {
+pub enum Delivery<T> {
     Event(T),
     /// It was slower than the events came, and reads from the store what it was not told live.
     /// Nothing is missing.

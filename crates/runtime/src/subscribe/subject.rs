@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use riverrun_store::{Direction, Error as StoreError, EventQuery, Place};
 use riverrun_types::{Event, EventId, RunId, StreamName, time::NEVER};
 
-use super::{Begin, Told};
+use super::{Begin, Delivery};
 use crate::{Error, Result, Runtime, Tail, Tailed};
 
 /// A subscriber to the events of one stream: a run's, a job's, a trigger's or any other.
@@ -87,14 +87,14 @@ impl Subject {
     }
 
     /// What comes next. Cancel safe: what was not returned is returned next time.
-    pub async fn next(&mut self) -> Result<Told<Event>> {
+    pub async fn next(&mut self) -> Result<Delivery<Event>> {
         loop {
             if let Some(event) = self.ready.pop_front() {
                 self.cursor = Some(event.id);
-                return Ok(Told::Event(event));
+                return Ok(Delivery::Event(event));
             }
             if self.is_over {
-                return Ok(Told::Gone);
+                return Ok(Delivery::Gone);
             }
             match self.tail.next().await? {
                 Tailed::Live(batch) => {
@@ -104,10 +104,10 @@ impl Subject {
                 Tailed::Read(events) => {
                     self.ready.extend(events);
                     if std::mem::take(&mut self.is_live) && !self.tail.is_derived() {
-                        return Ok(Told::Late);
+                        return Ok(Delivery::Late);
                     }
                 }
-                Tailed::Missed(count) => return Ok(Told::Missed(count)),
+                Tailed::Missed(count) => return Ok(Delivery::Missed(count)),
                 Tailed::Gone => self.is_over = true,
             }
         }

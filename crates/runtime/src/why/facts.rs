@@ -9,7 +9,7 @@ use riverrun_store::{AwaitRecord, JobRecord, QueueRecord};
 use riverrun_types::{Millis, Name, QueueLimits, RunId};
 
 use super::Why;
-use crate::steps::{Trouble, opened_times};
+use crate::steps::{Trouble, resumed_times};
 
 #[derive(Default)]
 pub(super) struct Facts {
@@ -43,7 +43,7 @@ impl Facts {
             visit: record.visit,
         };
         let taken = state.visit(&key).map_or(0, |visit| visit.taken(&record.id));
-        let count = opened_times(&record.what).and_then(|count| u32::try_from(count).ok());
+        let count = resumed_times(&record.what).and_then(|count| u32::try_from(count).ok());
         let (id, fired) = (record.id.clone(), record.fired);
         if fired < count.unwrap_or(taken + 1) {
             self.opened.insert(id, (fired, count));

@@ -15,7 +15,7 @@ use super::{
     shown,
     words::sentence,
 };
-use crate::steps::door_url;
+use crate::steps::callback_url;
 
 /// Branches that are named at most.
 const MAX_BRANCHES: usize = 100;
@@ -27,13 +27,13 @@ const READY: Cause = Cause::Ready {
 
 /// A cause with its times.
 #[derive(Debug, PartialEq)]
-pub(super) struct Found {
+pub(super) struct TimedCause {
     pub cause: Cause,
     pub since: Option<Millis>,
     pub until: Option<Millis>,
 }
 
-impl Found {
+impl TimedCause {
     fn new(cause: Cause, since: impl Into<Option<Millis>>) -> Self {
         Self {
             cause,
@@ -80,7 +80,7 @@ pub(super) fn run(run: &RunId, flow: &Name, state: &RunState, facts: &Facts, now
             busy: facts.busy,
             held: false,
         };
-        reasons.push(Found::new(ready, state.updated_ms).reason(None));
+        reasons.push(TimedCause::new(ready, state.updated_ms).reason(None));
     }
     Why {
         flow: Some(flow.clone()),
@@ -91,7 +91,7 @@ pub(super) fn run(run: &RunId, flow: &Name, state: &RunState, facts: &Facts, now
             .map(|error| error.code.clone()),
         compensating: state.compensating && !state.status.is_ended(),
         deadline_at: state.deadline.map(Iso).filter(|_| !state.status.is_ended()),
-        ..told(run, "flow", state.status.as_str(), reasons, facts.unseen)
+        ..answer(run, "flow", state.status.as_str(), reasons, facts.unseen)
     }
 }
 
@@ -104,18 +104,18 @@ pub(super) fn damaged(record: &RunRecord, error: &StoreError) -> Why {
         },
     };
     let since = record.ended_ms.unwrap_or(record.updated_ms);
-    let reasons = vec![Found::new(cause, since).reason(None)];
+    let reasons = vec![TimedCause::new(cause, since).reason(None)];
     Why {
         flow: Some(record.flow.clone()),
-        ..told(&record.id, "flow", record.status.as_str(), reasons, 0)
+        ..answer(&record.id, "flow", record.status.as_str(), reasons, 0)
     }
 }
 
 /// Why a job of a queue is where it is.
 pub(super) fn job(id: &RunId, status: JobState, facts: &JobFacts, now: Millis) -> Why {
     let found = of_job(facts, now);
-    let found = found.unwrap_or_else(|| Found::new(READY, None));
-    told(id, "job", status.as_str(), vec![found.reason(None)], 0)
+    let found = found.unwrap_or_else(|| TimedCause::new(READY, None));
+    answer(id, "job", status.as_str(), vec![found.reason(None)], 0)
 }
 
 /// Why a call is where it is: it has no queue, so it runs or it is over.
@@ -124,11 +124,11 @@ pub(super) fn call(id: &RunId, status: &'static str, at: Option<Millis>) -> Why 
         "running" => Cause::Running { job: None },
         _ => Cause::Ended,
     };
-    let reasons = vec![Found::new(cause, at).reason(None)];
-    told(id, "call", status, reasons, 0)
+    let reasons = vec![TimedCause::new(cause, at).reason(None)];
+    answer(id, "call", status, reasons, 0)
 }
 
-fn told(
+fn answer(
     id: &RunId,
     kind: &'static str,
     status: &'static str,
@@ -159,18 +159,18 @@ fn told(
 }
 
 /// What holds for all visits of a run.
-fn whole(state: &RunState, facts: &Facts, now: Millis) -> Vec<Found> {
+fn whole(state: &RunState, facts: &Facts, now: Millis) -> Vec<TimedCause> {
     if state.status.is_ended() {
-        return vec![Found::new(Cause::Ended, state.ended_ms)];
+        return vec![TimedCause::new(Cause::Ended, state.ended_ms)];
     }
     let mut found = Vec::new();
     if state.paused {
         let (since, reason) = facts.paused.clone().unzip();
         let reason = reason.flatten();
-        found.push(Found::new(Cause::Paused { reason }, since));
+        found.push(TimedCause::new(Cause::Paused { reason }, since));
     }
     if let Some(until) = state.not_before.filter(|until| *until > now) {
-        found.push(Found::new(Cause::NotBefore, state.created_ms).until(until));
+        found.push(TimedCause::new(Cause::NotBefore, state.created_ms).until(until));
     }
     found
 }
@@ -188,7 +188,7 @@ fn about(visit: &Visit) -> Option<InVisit> {
     })
 }
 
-fn of_parked(run: &RunId, visit: &Visit, parked: &Parked) -> Found {
+fn of_parked(run: &RunId, visit: &Visit, parked: &Parked) -> TimedCause {
     let Parked {
         code,
         message,
@@ -200,7 +200,7 @@ fn of_parked(run: &RunId, visit: &Visit, parked: &Parked) -> Found {
         details,
         release: format!("riverrun runs resume {run}"),
     };
-    Found::new(cause, visit.since_ms)
+    TimedCause::new(cause, visit.since_ms)
 }
 
 /// Why a visit that is not parked does not move; nothing for the first one of a run that begins later.
@@ -209,7 +209,7 @@ pub(super) fn of_visit(
     facts: &Facts,
     visit: &Visit,
     now: Millis,
-) -> Option<Found> {
+) -> Option<TimedCause> {
     let since = visit.since_ms;
     let is_later = state.not_before.is_some_and(|until| until > now);
     let ready = || {
@@ -217,14 +217,14 @@ pub(super) fn of_visit(
             busy: facts.busy && !state.paused,
             held: state.paused,
         };
-        (!is_later).then(|| Found::new(cause, since))
+        (!is_later).then(|| TimedCause::new(cause, since))
     };
     Some(match &visit.wait {
         Some(Wait::Time {
             until_ms, reason, ..
         }) => {
             let (await_id, reason) = (None, reason.clone());
-            Found::new(Cause::AwaitTime { await_id, reason }, since).until(*until_ms)
+            TimedCause::new(Cause::AwaitTime { await_id, reason }, since).until(*until_ms)
         }
         Some(Wait::Await(Awaiting {
             what: AwaitFor::Retry(operation),
@@ -232,10 +232,10 @@ pub(super) fn of_visit(
             ..
         })) => {
             let retry = visit.retry_of(operation)?;
-            Found::new(backoff_of(retry, None), since).until(*until_ms)
+            TimedCause::new(backoff_of(retry, None), since).until(*until_ms)
         }
         Some(Wait::Await(awaiting)) => {
-            Found::new(awaited(awaiting, facts), since).until(awaiting.until_ms)
+            TimedCause::new(awaited(awaiting, facts), since).until(awaiting.until_ms)
         }
         Some(Wait::Backoff { until_ms }) if *until_ms > now => {
             let cause = Cause::Backoff {
@@ -243,17 +243,17 @@ pub(super) fn of_visit(
                 job: None,
                 operation: None,
             };
-            Found::new(cause, since).until(*until_ms)
+            TimedCause::new(cause, since).until(*until_ms)
         }
         Some(Wait::Backoff { .. }) => return ready(),
-        Some(Wait::Branches(inside)) => Found::new(branches(state, visit, inside), since),
+        Some(Wait::Branches(inside)) => TimedCause::new(branches(state, visit, inside), since),
         Some(Wait::Run { run, flow }) => {
             let cause = Cause::Child {
                 child_id: run.clone(),
                 child_flow: Some(flow.clone()),
                 child: facts.children.get(run).cloned().map(Box::new),
             };
-            Found::new(cause, since)
+            TimedCause::new(cause, since)
         }
         Some(Wait::Job { .. }) => {
             let job = facts.jobs.get(&visit.key)?;
@@ -267,13 +267,13 @@ pub(super) fn of_visit(
                         job: Some(job),
                         operation: None,
                     };
-                    Found { cause, ..found }
+                    TimedCause { cause, ..found }
                 }
                 // Its code waits for the next try of an operation.
                 Cause::Running { job: Some(ref job) } => match next_retry(visit, now) {
                     Some(retry) => {
                         let cause = backoff_of(retry, Some(job.clone()));
-                        Found { cause, ..found }.until(retry.until_ms)
+                        TimedCause { cause, ..found }.until(retry.until_ms)
                     }
                     None => found,
                 },
@@ -282,7 +282,7 @@ pub(super) fn of_visit(
         }
         Some(Wait::Parked(_)) => return None,
         None if visit.status == VisitStatus::Running => {
-            Found::new(Cause::Running { job: None }, since)
+            TimedCause::new(Cause::Running { job: None }, since)
         }
         None => return ready(),
     })
@@ -341,7 +341,7 @@ fn awaited(awaiting: &Awaiting, facts: &Facts) -> Cause {
             await_id,
         },
         AwaitFor::Trigger { trigger_type } => Cause::AwaitTrigger {
-            url: door_url(facts.public_url.as_deref(), &await_id, *trigger_type),
+            url: callback_url(facts.public_url.as_deref(), &await_id, *trigger_type),
             trigger_type: *trigger_type,
             fired_at,
             opened: facts.opened.get(&await_id).map(|(opened, _)| *opened),
@@ -372,14 +372,14 @@ fn branches(state: &RunState, visit: &Visit, inside: &Branches) -> Cause {
 }
 
 /// Why a job does not move; nothing if there is none.
-pub(super) fn of_job(facts: &JobFacts, now: Millis) -> Option<Found> {
+pub(super) fn of_job(facts: &JobFacts, now: Millis) -> Option<TimedCause> {
     let record = facts.job.as_ref()?;
     let job = at_job(record, facts);
     // Whoever claims next finds it waiting: something else holds it up.
     let is_due = record.at_ms.is_some_and(|at_ms| at_ms <= now);
     Some(match record.state {
         JobState::Completed | JobState::Failed | JobState::Cancelled => {
-            Found::new(Cause::Ended, record.ended_ms)
+            TimedCause::new(Cause::Ended, record.ended_ms)
         }
         JobState::Parked => {
             let error = record.error.as_ref();
@@ -393,14 +393,16 @@ pub(super) fn of_job(facts: &JobFacts, now: Millis) -> Option<Found> {
                 details: None,
                 release: format!("riverrun jobs retry {}", record.id),
             };
-            Found::new(cause, record.at_ms)
+            TimedCause::new(cause, record.at_ms)
         }
         JobState::Active if record.until_ms.is_some_and(|until| until <= now) => {
-            Found::new(Cause::LeaseExpired { job }, record.until_ms)
+            TimedCause::new(Cause::LeaseExpired { job }, record.until_ms)
         }
         JobState::Active => match facts.holder.as_ref().and_then(|holder| holder.away) {
-            Some(away) => Found::new(Cause::WorkerAway { job }, away.since_ms).until(away.until_ms),
-            None => Found::new(Cause::Running { job: Some(job) }, record.started_ms),
+            Some(away) => {
+                TimedCause::new(Cause::WorkerAway { job }, away.since_ms).until(away.until_ms)
+            }
+            None => TimedCause::new(Cause::Running { job: Some(job) }, record.started_ms),
         },
         JobState::Delayed if !is_due => {
             let tried = record.error.clone().filter(|_| record.attempt > 0);
@@ -412,14 +414,14 @@ pub(super) fn of_job(facts: &JobFacts, now: Millis) -> Option<Found> {
                     operation: None,
                 },
             };
-            Found::new(cause, record.created_ms).until(record.at_ms)
+            TimedCause::new(cause, record.created_ms).until(record.at_ms)
         }
         JobState::Waiting | JobState::Delayed => {
             let (cause, until) = waiting(facts, job, now);
             // When somebody paused a queue is not kept.
             let is_paused = matches!(cause, Cause::QueuePaused { .. });
             let since = Some(record.created_ms).filter(|_| !is_paused);
-            Found::new(cause, since).until(until)
+            TimedCause::new(cause, since).until(until)
         }
     })
 }

@@ -15,7 +15,7 @@ use super::{
     facts::{Facts, JobFacts, Taker},
     judge,
 };
-use crate::{Error, Result, Runtime, drive::damage, steps::troubles, queues::KeptOptions};
+use crate::{Error, Result, Runtime, drive::damage, queues::KeptOptions, steps::troubles};
 
 /// Runs below each other that are looked at.
 const MAX_DEPTH: usize = 5;

@@ -376,8 +376,8 @@ fn a_visit_has_one_reason() {
         if wanted.is_none() {
             said.as_object_mut().unwrap().remove("wanted");
         }
-        let door = awaits(AwaitFor::Trigger { trigger_type }, None);
-        check(visit("a", Waiting, door), &once, said);
+        let callback = awaits(AwaitFor::Trigger { trigger_type }, None);
+        check(visit("a", Waiting, callback), &once, said);
     }
     let until_ms = NOW + 8;
     let mut backoff = visit("a", Retrying, Some(Wait::Backoff { until_ms }));
@@ -486,14 +486,14 @@ fn a_run_says_its_reasons_in_the_order_in_which_they_matter() {
         unseen: 3,
         ..Facts::default()
     };
-    let told = why(&state, &facts);
-    assert_eq!(kinds(&told), ["backoff", "running", "ready", "branches"]);
-    assert!(told.moving);
+    let why_of = why(&state, &facts);
+    assert_eq!(kinds(&why_of), ["backoff", "running", "ready", "branches"]);
+    assert!(why_of.moving);
     assert_eq!(
-        told.summary,
+        why_of.summary,
         "step slow: attempt 1 failed, and is tried again, since 1970-01-01T00:16:39.990Z, until 1970-01-01T00:16:40.050Z (and 6 more)"
     );
-    let shown = serde_json::to_value(&told).unwrap();
+    let shown = serde_json::to_value(&why_of).unwrap();
     assert_eq!(
         shown["reasons"][3],
         json!({
@@ -508,17 +508,18 @@ fn a_run_says_its_reasons_in_the_order_in_which_they_matter() {
     // What is under way in a paused run is still told, and what goes on when it is resumed.
     state.paused = true;
     state.status = RunStatus::Paused;
-    let told = why(&state, &facts);
+    let why_of = why(&state, &facts);
     assert_eq!(
-        kinds(&told),
+        kinds(&why_of),
         ["paused", "backoff", "running", "ready", "branches"]
     );
     assert!(matches!(
-        told.reasons[3].cause,
+        why_of.reasons[3].cause,
         Cause::Ready { held: true, .. }
     ));
     assert!(
-        told.summary
+        why_of
+            .summary
             .starts_with("paused (lunch), since 1970-01-01T00:00:00.000Z")
     );
 
@@ -528,15 +529,15 @@ fn a_run_says_its_reasons_in_the_order_in_which_they_matter() {
 
     state.status = RunStatus::Completed;
     state.ended_ms = Some(5);
-    let told = why(&state, &Facts::default());
-    assert_eq!(kinds(&told), ["ended"]);
+    let why_of = why(&state, &Facts::default());
+    assert_eq!(kinds(&why_of), ["ended"]);
     assert_eq!(
-        (told.moving, told.summary.as_str()),
+        (why_of.moving, why_of.summary.as_str()),
         (false, "nothing: it has ended at 1970-01-01T00:00:00.005Z")
     );
 
-    let told = why(&self::state(Vec::new()), &Facts::default());
-    assert_eq!(kinds(&told), ["ready"]);
+    let why_of = why(&self::state(Vec::new()), &Facts::default());
+    assert_eq!(kinds(&why_of), ["ready"]);
 }
 
 #[test]
@@ -646,7 +647,7 @@ fn every_cause_reads_as_a_line() {
         ),
         (
             Cause::LeaseExpired { job: active() },
-            "its worker w7 has not been heard of in time and loses the job (job j)",
+            "its worker w7 has missed its heartbeats and loses the job (job j)",
         ),
         (
             Cause::Backoff {

@@ -208,7 +208,7 @@ fn words(cause: &Cause, visit: Option<&InVisit>) -> String {
         Cause::Delayed { job } => format!("delayed in queue {} ({})", job.queue, at(job)),
         Cause::Queued { job } => format!("waits in queue {} ({})", job.queue, at(job)),
         Cause::LeaseExpired { job } => format!(
-            "its worker{} has not been heard of in time and loses the job ({})",
+            "its worker{} has missed its heartbeats and loses the job ({})",
             owner(job),
             at(job)
         ),

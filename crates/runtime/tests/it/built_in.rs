@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use riverrun_engine::Failure;
 use riverrun_expr::{Limits, Sandbox};
-use riverrun_runtime::{Options, Runtime, SimulatedClock, StartRequest, Visitor, function};
+use riverrun_runtime::{CallbackAnswer, Options, Runtime, SimulatedClock, StartRequest, function};
 use riverrun_store::{AwaitRecord, AwaitState, EventQuery, Store};
 use riverrun_store_sqlite::SqliteStore;
 use riverrun_types::{Event, Json, RunId, RunStatus, StreamName};
@@ -212,8 +212,8 @@ async fn what_came_reaches_a_built_in_step() {
         "pay": {"type": "transform", "config": {"transform": "(input, {awaited}) => awaited.data.by + '/' + input.id"},
                 "input": {"type": "full"},
                 "await": {"type": "event", "eventKind": "paid", "match": {"data.id": "input.id"}},
-                "outputKey": "by", "transitions": {"onSuccess": "door"}},
-        "door": {"type": "set", "config": {"value": {"text": "answer: ${awaited.yes}", "all": "${awaited}"}},
+                "outputKey": "by", "transitions": {"onSuccess": "callback"}},
+        "callback": {"type": "set", "config": {"value": {"text": "answer: ${awaited.yes}", "all": "${awaited}"}},
                  "await": {"type": "trigger", "triggerType": "user"},
                  "outputKey": "answer", "transitions": {"onSuccess": "ask"}},
         "ask": {"type": "branch", "config": {"conditions": [
@@ -227,15 +227,19 @@ async fn what_came_reaches_a_built_in_step() {
     world.after(1).await;
     world.emit("paid", json!({"id": 7, "by": "card"})).await;
     let awaits = world.store.awaits_of(&run).await.unwrap();
-    let is_open = |door: &&AwaitRecord| door.state == AwaitState::Open;
-    let door = awaits.iter().find(is_open).unwrap();
-    let visitor = Visitor {
+    let is_open = |callback: &&AwaitRecord| callback.state == AwaitState::Open;
+    let callback = awaits.iter().find(is_open).unwrap();
+    let callback_answer = CallbackAnswer {
         payload: Json::of(&json!({"yes": true})),
         body: b"",
         signature: None,
         source: "api",
     };
-    world.runtime.open_door(&door.id, visitor).await.unwrap();
+    world
+        .runtime
+        .resume_callback(&callback.id, callback_answer)
+        .await
+        .unwrap();
     world.after(1).await;
     world.emit("said", json!({"yes": true})).await;
     world.emit("counted", json!({"n": 3})).await;

@@ -42,9 +42,9 @@ struct Server {
 impl Server {
     async fn start(store: &Arc<SqliteStore>) -> Self {
         let (begin, began) = mpsc::unbounded_channel();
-        let told = begin.clone();
+        let report = begin.clone();
         let hangs = function("hang", move |input: Value| {
-            told.send(input.to_string()).unwrap();
+            report.send(input.to_string()).unwrap();
             async move {
                 if input["hangs"] == true {
                     std::future::pending::<()>().await;

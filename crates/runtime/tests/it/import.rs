@@ -8,8 +8,8 @@ use riverrun_engine::Failure;
 use riverrun_expr::{Limits, Sandbox};
 use riverrun_protocol::{Reply, WorkError};
 use riverrun_runtime::{
-    Exported, Invocation, Options, Process, ProcessConfig, Provider, Runtime, Source, StartRequest,
-    Visitor, function,
+    CallbackAnswer, Exported, Invocation, Options, Process, ProcessConfig, Provider, Runtime,
+    Source, StartRequest, function,
 };
 use riverrun_store::{EventQuery, RunFilter};
 use riverrun_store_sqlite::SqliteStore;
@@ -125,9 +125,9 @@ impl Provider for Asks {
                 ..Reply::default()
             });
         }
-        let door = call.invoke.job.input.clone().unwrap_or_default();
-        let door = call.host.ask("await.trigger", door).await?.value();
-        let wait = json!({"type": "trigger", "triggerId": door["id"]});
+        let callback = call.invoke.job.input.clone().unwrap_or_default();
+        let callback = call.host.ask("await.trigger", callback).await?.value();
+        let wait = json!({"type": "trigger", "triggerId": callback["id"]});
         Ok(Reply {
             suspended: serde_json::from_value(wait).ok(),
             ..Reply::default()
@@ -408,18 +408,18 @@ async fn result(runtime: &Runtime, run: &RunId) -> Value {
         .value()
 }
 
-async fn open_door(
+async fn resume_callback(
     runtime: &Runtime,
     id: &str,
     signature: Option<&str>,
 ) -> Result<(), &'static str> {
-    let visitor = Visitor {
+    let callback_answer = CallbackAnswer {
         payload: Json::of(&json!({"ok": true})),
         body: b"{\"ok\":true}",
         signature,
         source: "webhook",
     };
-    let opened = runtime.open_door(id, visitor).await;
+    let opened = runtime.resume_callback(id, callback_answer).await;
     opened.map(drop).map_err(|error| error.code().as_str())
 }
 
@@ -442,11 +442,14 @@ async fn a_run_that_waits_goes_on_where_it_comes_in() {
     // By whoever has the door's address, which is the same too, and once.
     let (approve, exported) = waiting(&here, "approve", json!({})).await;
     import(&there, &exported).await.unwrap();
-    let door = exported["awaits"][0]["id"].as_str().unwrap();
-    assert_eq!(open_door(&there, door, None).await, Ok(()));
+    let callback = exported["awaits"][0]["id"].as_str().unwrap();
+    assert_eq!(resume_callback(&there, callback, None).await, Ok(()));
     assert_eq!(result(&there, &approve).await, "approved");
-    assert_eq!(open_door(&there, door, None).await, Err("AWAIT_USED"));
-    let stream = StreamName::new("trigger", door);
+    assert_eq!(
+        resume_callback(&there, callback, None).await,
+        Err("AWAIT_USED")
+    );
+    let stream = StreamName::new("trigger", callback);
     let query = EventQuery::forward(0, 9);
     let events = there.store().events(&stream, &query).await.unwrap();
     let kinds: Vec<_> = events.iter().map(|event| event.kind.as_str()).collect();
@@ -460,24 +463,27 @@ async fn a_run_that_waits_goes_on_where_it_comes_in() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_signed_door_moves_with_its_secret_or_not_at_all() {
+async fn a_signed_callback_moves_with_its_secret_or_not_at_all() {
     let (here, there) = (open().await, open().await);
-    let door = json!({"type": "webhook", "secret": "s3cret-s3cret"});
-    let (run, mut exported) = waiting(&here, "ask", door).await;
+    let callback = json!({"type": "webhook", "secret": "s3cret-s3cret"});
+    let (run, mut exported) = waiting(&here, "ask", callback).await;
     assert_eq!(exported["awaits"][0]["trigger"], json!({"type": "webhook"}));
     assert_eq!(exported["awaits"][0]["signed"], true);
     let (code, message) = import(&there, &exported).await.unwrap_err();
     assert_eq!(code, "SECRET_MISSING", "{message}");
     exported["awaits"] = json!(here.awaits(&run, true).await.unwrap());
     import(&there, &exported).await.unwrap();
-    let door = exported["awaits"][0]["id"].as_str().unwrap();
+    let callback = exported["awaits"][0]["id"].as_str().unwrap();
     assert_eq!(
-        open_door(&there, door, None).await,
+        resume_callback(&there, callback, None).await,
         Err("SIGNATURE_INVALID")
     );
     // HMAC-SHA256 of the body with the secret.
     let signature = "6504a3b5e5b07f3fbe8f3533c37aed6fef17a2c6a48a67a16a0ee74073137c43";
-    assert_eq!(open_door(&there, door, Some(signature)).await, Ok(()));
+    assert_eq!(
+        resume_callback(&there, callback, Some(signature)).await,
+        Ok(())
+    );
     assert_eq!(result(&there, &run).await, json!({"ok": true}));
 }
 
@@ -523,24 +529,27 @@ async fn a_run_whose_await_is_amiss_does_not_come_in_at_all() {
     extra["id"] = json!("0123456789abcdef");
     more["awaits"].as_array_mut().unwrap().push(extra);
     import(&there, &more).await.unwrap();
-    assert!(there.door("0123456789abcdef").await.is_err());
+    assert!(there.callback("0123456789abcdef").await.is_err());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_door_that_is_over_is_over_where_it_comes_in() {
+async fn a_closed_callback_stays_closed_after_an_import() {
     let (here, there) = (open().await, open().await);
-    let door_of = |exported: &Value| exported["awaits"][0]["id"].as_str().unwrap().to_owned();
+    let callback_of = |exported: &Value| exported["awaits"][0]["id"].as_str().unwrap().to_owned();
     // Of a run that has ended: one that was used, declared and made by code.
     for (flow, input) in [("approve", json!({})), ("ask", json!({"type": "webhook"}))] {
         let (run, exported) = waiting(&here, flow, input).await;
-        let door = door_of(&exported);
-        assert_eq!(open_door(&here, &door, None).await, Ok(()));
+        let callback = callback_of(&exported);
+        assert_eq!(resume_callback(&here, &callback, None).await, Ok(()));
         result(&here, &run).await;
         let exported = export(&here, &run).await;
         assert_eq!(exported["awaits"][0]["closed"], true, "{exported}");
         import(&there, &exported).await.unwrap();
-        assert_eq!(open_door(&there, &door, None).await, Err("AWAIT_USED"));
-        let record = there.store().await_by(&door).await.unwrap().unwrap();
+        assert_eq!(
+            resume_callback(&there, &callback, None).await,
+            Err("AWAIT_USED")
+        );
+        let record = there.store().await_by(&callback).await.unwrap().unwrap();
         assert_eq!((record.fired, record.values.len()), (1, 1));
     }
     // One that was cancelled, and a signed one without its secret.
@@ -550,9 +559,12 @@ async fn a_door_that_is_over_is_over_where_it_comes_in() {
         here.cancel(&run, None).await.unwrap();
         let exported_later = export(&here, &run).await;
         import(&there, &exported_later).await.unwrap();
-        let door = door_of(&exported);
-        assert_eq!(open_door(&there, &door, None).await, Err("AWAIT_CLOSED"));
-        let stream = StreamName::new("trigger", &door);
+        let callback = callback_of(&exported);
+        assert_eq!(
+            resume_callback(&there, &callback, None).await,
+            Err("AWAIT_CLOSED")
+        );
+        let stream = StreamName::new("trigger", &callback);
         let query = EventQuery::forward(0, 9);
         let events = there.store().events(&stream, &query).await.unwrap();
         assert_eq!(events.last().unwrap().kind.as_str(), "trigger.cancelled");
@@ -563,7 +575,7 @@ async fn a_door_that_is_over_is_over_where_it_comes_in() {
     let mut meddled = export(&here, &run).await;
     meddled["awaits"][0]["id"] = json!("0123456789abcdef");
     import(&there, &meddled).await.unwrap();
-    for door in ["0123456789abcdef".to_owned(), door_of(&exported)] {
-        assert!(there.door(&door).await.is_err());
+    for callback in ["0123456789abcdef".to_owned(), callback_of(&exported)] {
+        assert!(there.callback(&callback).await.is_err());
     }
 }

@@ -156,7 +156,7 @@ async fn what_is_known_of_a_run_is_not_read_again() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_heard_live_is_in_the_store() {
+async fn live_events_are_in_the_store() {
     let store = Watched::new();
     let runtime = open(store.clone(), true).await;
     register(
@@ -197,23 +197,23 @@ async fn what_is_heard_live_is_in_the_store() {
             break;
         }
     }
-    assert!(live > 0, "nothing was heard live");
+    assert!(live > 0, "no live events");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_refused_is_told_to_nobody() {
+async fn rejected_commits_are_not_published() {
     let store = Watched::new();
     let runtime = open(store.clone(), true).await;
     let stream = StreamName::checked("webhook", "x").unwrap();
     let event = |n: u32| [Json::of(&json!({"type": "order.paid", "data": n}))];
     runtime.append(&stream, &event(1)).await.unwrap();
-    let mut heard = runtime.bus().subscribe(&stream);
+    let mut updates = runtime.bus().subscribe(&stream);
     store.full.store(true, Ordering::SeqCst);
     let refused = runtime.append(&stream, &event(2)).await.unwrap_err();
     assert_eq!(refused.code(), "DISK_FULL");
     store.full.store(false, Ordering::SeqCst);
     runtime.append(&stream, &event(3)).await.unwrap();
-    let riverrun_store::Heard::Batch(batch) = heard.next().await else {
+    let riverrun_store::StreamUpdate::Batch(batch) = updates.next().await else {
         panic!("not a batch")
     };
     let data: Vec<_> = batch

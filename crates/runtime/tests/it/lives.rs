@@ -10,7 +10,7 @@ use riverrun_runtime::{
     Invocation, JobRequest, Options, Process, ProcessConfig, Provider, Runtime, Source, Tail,
     Tailed,
 };
-use riverrun_store::{EventQuery, JobFilter, JobState, Listener, Overheard, Place, Steer, Store};
+use riverrun_store::{EventQuery, JobFilter, JobState, Listener, Place, QueueUpdate, Steer, Store};
 use riverrun_store_sqlite::SqliteStore;
 use riverrun_types::{Event, EventType, Json, QueueLimits, RunId, StreamName};
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ impl Provider for Scripted {
             (Some("hang"), _) => {
                 self.begun.notify_one();
                 invocation.cancel.cancelled().await;
-                Err(WorkError::new("CANCELLED", "it was told to stop"))
+                Err(WorkError::new("CANCELLED", "it was asked to stop"))
             }
             (Some("stop"), _) => {
                 self.begun.notify_one();
@@ -155,19 +155,19 @@ async fn to_end(tail: &mut Tail) -> Vec<Event> {
 }
 
 /// What is heard of a queue until a job has ended.
-async fn heard(listener: &mut Listener, end: &EventType) -> Vec<Event> {
+async fn until_event(listener: &mut Listener, end: &EventType) -> Vec<Event> {
     let mut all: Vec<Event> = Vec::new();
-    let hear = async {
+    let receive = async {
         while all.last().is_none_or(|last| last.kind != *end) {
             match listener.next().await {
-                Overheard::Batch(batch) => all.extend(batch.events.iter().cloned()),
-                Overheard::Missed(count) => panic!("{count} were missed"),
+                QueueUpdate::Batch(batch) => all.extend(batch.events.iter().cloned()),
+                QueueUpdate::Missed(count) => panic!("{count} were missed"),
             }
         }
     };
-    tokio::time::timeout(LONG, hear)
+    tokio::time::timeout(LONG, receive)
         .await
-        .expect("nothing more was heard");
+        .expect("no more events came");
     all
 }
 
@@ -180,7 +180,7 @@ fn data(event: &Event) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_jobs_life_is_heard_as_it_happens_and_read_the_same_later() {
+async fn a_jobs_life_is_delivered_as_it_happens_and_read_the_same_later() {
     let world = World::new().await;
     let (job, mut queue, mut tail) = world.listened(json!({"data": "talk"})).await;
     world.work();
@@ -194,22 +194,22 @@ async fn a_jobs_life_is_heard_as_it_happens_and_read_the_same_later() {
     ];
     assert_eq!(kinds(&live), expected);
     assert_eq!(live, world.stored(&job).await);
-    let told = json!({"queue": "work", "progress": {"pct": 50.0}});
-    assert_eq!(data(&live[3]), told);
+    let reported = json!({"queue": "work", "progress": {"pct": 50.0}});
+    assert_eq!(data(&live[3]), reported);
     assert_eq!(data(&live[4])["result"], "said");
-    let heard = heard(&mut queue, &EventType::JobCompleted).await;
+    let received = until_event(&mut queue, &EventType::JobCompleted).await;
     assert_eq!(
-        kinds(&heard),
+        kinds(&received),
         ["job.added", "job.active", "job.progress", "job.completed"]
     );
     assert!(
-        heard
+        received
             .iter()
             .all(|event| *event.context.run_id == *job.as_str())
     );
-    assert!(heard.is_sorted_by_key(|event| event.id));
-    assert!(queue.begin() < heard[0].id);
-    assert_eq!(data(&heard[2]), told);
+    assert!(received.is_sorted_by_key(|event| event.id));
+    assert!(queue.begin() < received[0].id);
+    assert_eq!(data(&received[2]), reported);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -239,9 +239,9 @@ async fn a_failed_attempt_lets_the_job_wait_again() {
     assert!(waits["retryAt"].is_string());
     assert_eq!(data(&live[3])["attempt"], 2);
     assert_eq!(live, world.stored(&job).await);
-    let heard = heard(&mut queue, &EventType::JobCompleted).await;
-    assert_eq!(kinds(&heard), TWICE);
-    assert_eq!(data(&heard[2]), waits);
+    let received = until_event(&mut queue, &EventType::JobCompleted).await;
+    assert_eq!(kinds(&received), TWICE);
+    assert_eq!(data(&received[2]), waits);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -257,7 +257,7 @@ async fn a_job_is_cancelled_while_it_waits_or_while_it_runs() {
     let live = to_end(&mut tail).await;
     assert_eq!(kinds(&live), ["job.added", "job.cancelled"]);
     assert_eq!(data(&live[1])["error"]["message"], "a mistake");
-    let said = heard(&mut queue, &EventType::JobCancelled).await;
+    let said = until_event(&mut queue, &EventType::JobCancelled).await;
     assert_eq!(kinds(&said), ["job.added", "job.cancelled"]);
     assert_eq!(data(&said[1])["error"]["message"], "a mistake");
 
@@ -271,7 +271,7 @@ async fn a_job_is_cancelled_while_it_waits_or_while_it_runs() {
         let live = to_end(&mut tail).await;
         assert_eq!(kinds(&live), ["job.added", "job.active", "job.cancelled"]);
         assert_eq!(data(&live[2])["error"]["message"], "a mistake");
-        let said = heard(&mut queue, &EventType::JobCancelled).await;
+        let said = until_event(&mut queue, &EventType::JobCancelled).await;
         assert_eq!(kinds(&said), ["job.added", "job.active", "job.cancelled"]);
     }
 }
@@ -297,7 +297,7 @@ async fn a_stalled_job_says_so_and_goes_on() {
     assert_eq!(data(&live[2])["reason"], "stalled");
     assert_eq!(data(&live[2])["error"]["code"], "WORKER_LOST");
     assert_eq!(live, world.stored(&job).await);
-    let said = heard(&mut queue, &EventType::JobCompleted).await;
+    let said = until_event(&mut queue, &EventType::JobCompleted).await;
     assert_eq!(
         kinds(&said),
         ["job.added", "job.waiting", "job.active", "job.completed"]
@@ -336,13 +336,13 @@ async fn what_people_do_to_a_job_is_in_its_stream() {
     world.runtime.steer(&job, Steer::Remove).await.unwrap();
     let gone = tokio::time::timeout(LONG, tail.next()).await.unwrap();
     assert!(matches!(gone, Ok(Tailed::Gone)));
-    let said = heard(&mut queue, &EventType::JobRemoved).await;
+    let said = until_event(&mut queue, &EventType::JobRemoved).await;
     assert_eq!(kinds(&said)[..7], expected);
     assert_eq!(said.len(), 8);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_listener_that_lags_is_told_what_it_missed() {
+async fn a_listener_that_lags_gets_the_number_of_events_it_missed() {
     let world = World::new().await;
     let mut queue = world.runtime.listen("work");
     let mut other = world.runtime.listen("other");
@@ -350,7 +350,7 @@ async fn a_listener_that_lags_is_told_what_it_missed() {
     let requests: Vec<JobRequest> = serde_json::from_value(json!(jobs)).unwrap();
     world.runtime.enqueue("work", requests, true).await.unwrap();
     let first = tokio::time::timeout(LONG, queue.next()).await.unwrap();
-    let Overheard::Missed(missed) = first else {
+    let QueueUpdate::Missed(missed) = first else {
         panic!("{first:?}");
     };
     let mut rest = 0;
@@ -359,12 +359,12 @@ async fn a_listener_that_lags_is_told_what_it_missed() {
     let purged = EventType::parse("queue.purged");
     while rest + missed < 3_000 + 6 {
         match tokio::time::timeout(LONG, queue.next()).await.unwrap() {
-            Overheard::Batch(batch) => {
+            QueueUpdate::Batch(batch) => {
                 rest += 1;
                 let kind = &batch.events[0].kind;
                 assert!(*kind == EventType::JobAdded || *kind == purged, "{kind}");
             }
-            Overheard::Missed(more) => rest += more,
+            QueueUpdate::Missed(more) => rest += more,
         }
     }
     // Nobody else's queue is heard.
@@ -383,8 +383,8 @@ async fn nobody_from_outside_says_what_became_of_a_job() {
     let refused = world.runtime.append(&StreamName::job(&job), &[done]).await;
     assert_eq!(refused.unwrap_err().code(), "RESERVED_TYPE");
     let fired = Json::of(&json!({"type": "trigger.fired"}));
-    let door = StreamName::new("trigger", "t");
-    let refused = world.runtime.append(&door, &[fired]).await;
+    let callback = StreamName::new("trigger", "t");
+    let refused = world.runtime.append(&callback, &[fired]).await;
     assert_eq!(refused.unwrap_err().code(), "RESERVED_TYPE");
     // Nor anywhere else, where somebody could take it for true.
     for kind in [
@@ -434,7 +434,7 @@ async fn a_job_begins_after_it_was_added_however_many_there_are() {
         let mut lives: std::collections::HashMap<String, Vec<String>> = Default::default();
         let mut ended = 0;
         while ended < 200 {
-            let Overheard::Batch(batch) = queue.next().await else {
+            let QueueUpdate::Batch(batch) = queue.next().await else {
                 panic!("it was too slow");
             };
             for event in &batch.events {
@@ -520,7 +520,7 @@ async fn a_dropped_job_is_gone_and_nobody_says_that_it_failed() {
     let request = json!({"data": "fail once", "options": options});
     let (_, mut queue, mut tail) = world.listened(request).await;
     world.work();
-    let said = heard(&mut queue, &EventType::JobRemoved).await;
+    let said = until_event(&mut queue, &EventType::JobRemoved).await;
     assert_eq!(kinds(&said), ["job.added", "job.active", "job.removed"]);
     let gone = async { while !matches!(tail.next().await.unwrap(), Tailed::Gone) {} };
     tokio::time::timeout(LONG, gone).await.unwrap();

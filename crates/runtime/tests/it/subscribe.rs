@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use riverrun_expr::{Limits, Sandbox};
-use riverrun_runtime::{Begin, OnKind, Options, Runtime, StartRequest, Subject, Told};
+use riverrun_runtime::{Begin, Delivery, OnKind, Options, Runtime, StartRequest, Subject};
 use riverrun_store::{Change, Commit, Logged};
 use riverrun_store_sqlite::SqliteStore;
 use riverrun_types::{Event, Json, StreamName};
@@ -31,15 +31,15 @@ fn webhook(id: &str) -> StreamName {
     StreamName::new("webhook", id)
 }
 
-async fn told(kinds: &mut OnKind) -> Told<Logged> {
-    let told = tokio::time::timeout(LONG, kinds.next()).await;
-    told.expect("nothing came").unwrap()
+async fn next_delivery(kinds: &mut OnKind) -> Delivery<Logged> {
+    let delivery = tokio::time::timeout(LONG, kinds.next()).await;
+    delivery.expect("nothing came").unwrap()
 }
 
 /// The next event, whether the subscriber is late or not.
-async fn heard(kinds: &mut OnKind) -> Logged {
+async fn next_event(kinds: &mut OnKind) -> Logged {
     loop {
-        if let Told::Event(logged) = told(kinds).await {
+        if let Delivery::Event(logged) = next_delivery(kinds).await {
             return logged;
         }
     }
@@ -47,11 +47,11 @@ async fn heard(kinds: &mut OnKind) -> Logged {
 
 async fn event(subject: &mut Subject) -> Event {
     loop {
-        let told = tokio::time::timeout(LONG, subject.next()).await;
-        match told.expect("nothing came").unwrap() {
-            Told::Event(event) => return event,
-            Told::Late => {}
-            Told::Missed(_) | Told::Gone => panic!("the stream is gone"),
+        let delivery = tokio::time::timeout(LONG, subject.next()).await;
+        match delivery.expect("nothing came").unwrap() {
+            Delivery::Event(event) => return event,
+            Delivery::Late => {}
+            Delivery::Missed(_) | Delivery::Gone => panic!("the stream is gone"),
         }
     }
 }
@@ -76,7 +76,7 @@ async fn a_cursor_that_was_never_given_out_is_refused() {
 }
 
 #[tokio::test]
-async fn kinds_are_heard_across_runs_and_streams() {
+async fn kinds_are_delivered_across_runs_and_streams() {
     let runtime = runtime().await;
     let flow = json!({"id": "f", "version": "1.0.0", "initialStepId": "one",
         "steps": {"one": {"type": "echo"}}});
@@ -101,7 +101,7 @@ async fn kinds_are_heard_across_runs_and_streams() {
     ];
     let mut seen = Vec::new();
     for stream in &streams {
-        let logged = heard(&mut live).await;
+        let logged = next_event(&mut live).await;
         assert_eq!(logged.stream, *stream);
         seen.push(logged);
     }
@@ -113,7 +113,7 @@ async fn kinds_are_heard_across_runs_and_streams() {
         };
         let mut later = runtime.on_kind(kinds, begin).await.unwrap();
         for expected in &seen[at..] {
-            assert_eq!(heard(&mut later).await, *expected);
+            assert_eq!(next_event(&mut later).await, *expected);
         }
         assert!(later.cursor() >= seen[2].no);
     }
@@ -127,7 +127,7 @@ async fn kinds_are_heard_across_runs_and_streams() {
 }
 
 #[tokio::test]
-async fn a_subscriber_that_lags_is_told_and_catches_up() {
+async fn a_subscriber_that_lags_gets_a_notice_and_catches_up() {
     const EVENTS: usize = 1_000;
     let runtime = runtime().await;
     let stream = webhook("w");
@@ -137,7 +137,7 @@ async fn a_subscriber_that_lags_is_told_and_catches_up() {
         .await
         .unwrap();
     say(&runtime, &stream, "n", 0).await;
-    assert_eq!(heard(&mut kinds).await.event.data, Some(Json::of(&0)));
+    assert_eq!(next_event(&mut kinds).await.event.data, Some(Json::of(&0)));
     assert_eq!(event(&mut subject).await.data, Some(Json::of(&0)));
     say(&runtime, &stream, "n", 1).await;
     assert_eq!(event(&mut subject).await.data, Some(Json::of(&1)));
@@ -146,28 +146,28 @@ async fn a_subscriber_that_lags_is_told_and_catches_up() {
     }
     let (mut next, mut late) = (1, 0);
     while next < EVENTS {
-        match told(&mut kinds).await {
-            Told::Event(logged) => {
+        match next_delivery(&mut kinds).await {
+            Delivery::Event(logged) => {
                 assert_eq!(logged.event.data, Some(Json::of(&next)));
                 next += 1;
             }
-            Told::Late => late += 1,
-            Told::Missed(_) | Told::Gone => panic!("kinds do not go"),
+            Delivery::Late => late += 1,
+            Delivery::Missed(_) | Delivery::Gone => panic!("kinds do not go"),
         }
     }
-    assert_eq!(late, 1, "told once");
+    assert_eq!(late, 1, "reported once");
     let (mut next, mut late) = (2, 0);
     while next < EVENTS {
         match subject.next().await.unwrap() {
-            Told::Event(event) => {
+            Delivery::Event(event) => {
                 assert_eq!(event.data, Some(Json::of(&next)));
                 next += 1;
             }
-            Told::Late => late += 1,
-            Told::Missed(_) | Told::Gone => panic!("it is there"),
+            Delivery::Late => late += 1,
+            Delivery::Missed(_) | Delivery::Gone => panic!("it is there"),
         }
     }
-    assert_eq!(late, 1, "told once");
+    assert_eq!(late, 1, "reported once");
 }
 
 /// Many write while subscribers come at any moment and with any cursor.
@@ -190,7 +190,7 @@ async fn nothing_falls_between_the_store_and_the_bus() {
     let mut first = runtime.on_kind(["n"], Begin::Start).await.unwrap();
     let mut all = Vec::new();
     while all.len() < WRITERS * EACH {
-        all.push(heard(&mut first).await);
+        all.push(next_event(&mut first).await);
         if all.len() % 40 == 0 {
             let (runtime, at) = (runtime.clone(), all.len() / 2);
             let after = all[at - 1].no;
@@ -200,7 +200,7 @@ async fn nothing_falls_between_the_store_and_the_bus() {
                     let mut kinds = runtime.on_kind(["n"], Begin::After(after)).await.unwrap();
                     let mut found = Vec::new();
                     while found.len() < WRITERS * EACH - at {
-                        found.push(heard(&mut kinds).await);
+                        found.push(next_event(&mut kinds).await);
                     }
                     found
                 }),
@@ -257,8 +257,8 @@ async fn a_subject_is_read_on_and_goes_with_its_run() {
         .commit(Commit::of(Change::Delete(run)))
         .await
         .unwrap();
-    let told = tokio::time::timeout(LONG, end.next()).await.unwrap();
-    assert_eq!(told.unwrap(), Told::Gone);
+    let delivery = tokio::time::timeout(LONG, end.next()).await.unwrap();
+    assert_eq!(delivery.unwrap(), Delivery::Gone);
     for (kind, code) in [
         ("flow", "RUN_NOT_FOUND"),
         ("job", "JOB_NOT_FOUND"),

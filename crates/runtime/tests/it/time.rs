@@ -7,10 +7,10 @@ use parking_lot::Mutex;
 use riverrun_expr::{Limits, Sandbox};
 use riverrun_protocol::{Reply, WorkError};
 use riverrun_runtime::{
-    Invocation, JobRequest, Options, Process, ProcessConfig, Provider, Runtime, SimulatedClock,
-    Source, StartRequest, Visitor,
+    CallbackAnswer, Invocation, JobRequest, Options, Process, ProcessConfig, Provider, Runtime,
+    SimulatedClock, Source, StartRequest,
 };
-use riverrun_store::{EventQuery, JobFilter, JobState, Overheard, Store};
+use riverrun_store::{EventQuery, JobFilter, JobState, QueueUpdate, Store};
 use riverrun_store_sqlite::SqliteStore;
 use riverrun_types::{Json, RunId, RunStatus, StreamName};
 use serde_json::{Value, json};
@@ -20,14 +20,14 @@ use tokio::sync::mpsc;
 type Seen = Arc<Mutex<Vec<(i64, Value)>>>;
 
 /// Does what its input says.
-struct Told {
+struct Scripted {
     clock: SimulatedClock,
     seen: Seen,
     began: mpsc::UnboundedSender<()>,
 }
 
 #[async_trait]
-impl Provider for Told {
+impl Provider for Scripted {
     async fn invoke(&self, invocation: Invocation) -> Result<Reply, WorkError> {
         let input = invocation.invoke.job.input.clone().unwrap_or_default();
         let input = input.value();
@@ -54,15 +54,19 @@ impl Provider for Told {
                 Err(WorkError::new("NETWORK", "Network timeout"))
             }
             Some("ask") if !was_awaited => {
-                let door = Json::of(&json!({"type": "webhook", "timeoutMs": 86_400_000}));
-                let door = invocation.host.ask("await.trigger", door).await?.value();
-                let wait = json!({"type": "trigger", "triggerId": door["id"]});
+                let callback = Json::of(&json!({"type": "webhook", "timeoutMs": 86_400_000}));
+                let callback = invocation
+                    .host
+                    .ask("await.trigger", callback)
+                    .await?
+                    .value();
+                let wait = json!({"type": "trigger", "triggerId": callback["id"]});
                 Ok(Reply {
                     suspended: Some(serde_json::from_value(wait).unwrap()),
                     ..Reply::default()
                 })
             }
-            Some("fail") => Err(WorkError::new("BROKEN", "as it was told to")),
+            Some("fail") => Err(WorkError::new("BROKEN", "as the test wants")),
             Some("hang") => {
                 let reason = invocation.cancel.cancelled().await;
                 Err(WorkError::new("CANCELLED", format!("{reason:?}")))
@@ -81,7 +85,7 @@ struct World {
     runtime: Runtime,
     seen: Seen,
     began: mpsc::UnboundedReceiver<()>,
-    told: Arc<Told>,
+    script: Arc<Scripted>,
 }
 
 impl World {
@@ -102,7 +106,7 @@ impl World {
         let runtime = runtime.await.unwrap();
         let (say, began) = mpsc::unbounded_channel();
         let seen = Seen::default();
-        let told = Arc::new(Told {
+        let script = Arc::new(Scripted {
             clock: clock.clone(),
             seen: seen.clone(),
             began: say,
@@ -112,7 +116,7 @@ impl World {
             runtime,
             seen,
             began,
-            told,
+            script,
         };
         world.put(config);
         world
@@ -123,7 +127,7 @@ impl World {
         self.runtime.put_process(Process {
             id: "work".into(),
             config: config.unwrap_or_else(|issues| panic!("{issues:#?}")),
-            provider: self.told.clone(),
+            provider: self.script.clone(),
             source: Source::default(),
         });
     }
@@ -294,14 +298,14 @@ async fn the_job_of_a_step_that_stalls_says_so() {
     let pass = Duration::from_secs(40);
     second.clock.advance_regardless(pass).await.unwrap();
     second.began.recv().await.unwrap();
-    let mut heard = Vec::new();
-    while !heard.contains(&"job.active".to_owned()) {
-        let Overheard::Batch(batch) = queue.next().await else {
+    let mut received = Vec::new();
+    while !received.contains(&"job.active".to_owned()) {
+        let QueueUpdate::Batch(batch) = queue.next().await else {
             panic!("it missed something");
         };
-        heard.extend(batch.events.iter().map(|event| event.kind.to_string()));
+        received.extend(batch.events.iter().map(|event| event.kind.to_string()));
     }
-    assert_eq!(heard, ["job.waiting", "job.active"]);
+    assert_eq!(received, ["job.waiting", "job.active"]);
     let job = JobFilter {
         queue: "work".into(),
         states: vec![JobState::Active],
@@ -406,8 +410,8 @@ async fn the_example_stream_of_the_specification_comes_out() {
     let request = StartRequest::new("example-flow", Json::of(&json!({})));
     let run = world.runtime.start(request).await.unwrap().run;
     world.pass(10_000).await;
-    let doors = world.runtime.store().awaits_of(&run).await.unwrap();
-    let visitor = Visitor {
+    let callbacks = world.runtime.store().awaits_of(&run).await.unwrap();
+    let callback_answer = CallbackAnswer {
         payload: Json::of(&json!({"approved": true})),
         body: b"",
         signature: None,
@@ -415,7 +419,7 @@ async fn the_example_stream_of_the_specification_comes_out() {
     };
     world
         .runtime
-        .open_door(&doors[0].id, visitor)
+        .resume_callback(&callbacks[0].id, callback_answer)
         .await
         .unwrap();
     world.clock.settle().await.unwrap();
@@ -429,14 +433,14 @@ async fn the_example_stream_of_the_specification_comes_out() {
         let events = events.await.unwrap();
         events.iter().map(line).collect::<Vec<String>>()
     };
-    let told = events(StreamName::flow(&run)).await;
-    let told: Vec<&str> = told
+    let kinds = events(StreamName::flow(&run)).await;
+    let kinds: Vec<&str> = kinds
         .iter()
         .map(String::as_str)
         .filter(|line| !line.starts_with("step.memo"))
         .collect();
     assert_eq!(
-        told,
+        kinds,
         [
             "flow.started",
             "step.started fetch_data 1",
@@ -453,6 +457,6 @@ async fn the_example_stream_of_the_specification_comes_out() {
             "flow.completed",
         ]
     );
-    let door = events(StreamName::new("trigger", &doors[0].id)).await;
-    assert_eq!(door, ["trigger.registered", "trigger.fired"]);
+    let callback = events(StreamName::new("trigger", &callbacks[0].id)).await;
+    assert_eq!(callback, ["trigger.registered", "trigger.fired"]);
 }

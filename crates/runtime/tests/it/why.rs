@@ -7,7 +7,8 @@ use riverrun_expr::{Limits, Sandbox};
 use riverrun_protocol::{CancelReason, Reply, WorkError};
 use riverrun_runtime::{
     BrokenProcess, CallRequest, Cancellation, Handler, Invocation, JobRequest, Options, Places,
-    Process, ProcessConfig, Provider, Runtime, Source, StartRequest, Tailed, Taken, function,
+    Process, ProcessConfig, Provider, ReservedPlaces, Runtime, Source, StartRequest, Tailed,
+    function,
 };
 use riverrun_store_sqlite::SqliteStore;
 use riverrun_types::{Event, Json, RunId, StreamName};
@@ -56,9 +57,9 @@ impl World {
     async fn new() -> Self {
         let begun = Arc::new(Semaphore::new(0));
         let mut handlers: Vec<Arc<dyn Handler>> = riverrun_handlers::all(Default::default());
-        let told = begun.clone();
+        let begin_permits = begun.clone();
         handlers.push(function("stuck", move |_: Value| {
-            told.add_permits(1);
+            begin_permits.add_permits(1);
             std::future::pending::<Result<Value, riverrun_engine::Failure>>()
         }));
         let options = Options {
@@ -148,7 +149,7 @@ fn has(reason: &Value, expected: Value) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn times_pauses_and_ends_are_told() {
+async fn times_pauses_and_ends_are_shown() {
     let world = World::new().await;
     world
         .register(
@@ -202,7 +203,7 @@ async fn times_pauses_and_ends_are_told() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn awaited_events_and_triggers_are_told() {
+async fn awaited_events_and_callbacks_are_shown() {
     let world = World::new().await;
     world.put("work", Value::Null, Does::Answers);
     world
@@ -215,7 +216,7 @@ async fn awaited_events_and_triggers_are_told() {
         .await;
     world
         .register(
-            "door",
+            "callback",
             json!({"ask": with(step("work"), json!({"await": {"type": "trigger", "triggerType": "user"}}))}),
         )
         .await;
@@ -228,7 +229,7 @@ async fn awaited_events_and_triggers_are_told() {
     for member in ["awaitId", "since", "until"] {
         assert!(why["reasons"][0][member].is_string(), "{member}: {why:#}");
     }
-    let run = world.start("door").await;
+    let run = world.start("callback").await;
     let why = world.reason(&run, "await-trigger").await;
     let reason = &why["reasons"][0];
     let id = reason["awaitId"].as_str().unwrap();
@@ -239,11 +240,11 @@ async fn awaited_events_and_triggers_are_told() {
     let said = reason["summary"].as_str().unwrap();
     let expected = format!("waits for somebody's answer at /approve/{id}, since");
     assert!(said.contains(&expected), "{said}");
-    world.runtime.door(id).await.unwrap();
+    world.runtime.callback(id).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_a_failed_attempt_waits_for_is_told() {
+async fn the_backoff_of_a_failed_attempt_is_shown() {
     let world = World::new().await;
     let backoff = json!({"type": "fixed", "delayMs": HOUR_MS});
     let config = json!({"retryPolicy": {"attempts": 3, "backoff": backoff}});
@@ -268,7 +269,7 @@ async fn what_a_failed_attempt_waits_for_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_holds_a_job_in_its_queue_is_told() {
+async fn the_reason_why_a_job_waits_in_its_queue_is_shown() {
     let world = World::new().await;
     for name in ["absent", "held", "full", "rated"] {
         world.register(name, json!({"do": step(name)})).await;
@@ -342,7 +343,7 @@ async fn what_holds_a_job_in_its_queue_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn children_branches_and_steps_under_way_are_told() {
+async fn children_branches_and_running_steps_are_shown() {
     let world = World::new().await;
     let nap = json!({"type": "delay", "config": {"ms": HOUR_MS}});
     world.register("leaf", json!({"nap": nap})).await;
@@ -420,7 +421,7 @@ async fn a_job_of_a_queue_says_why_too() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_process_that_does_not_load_is_told_with_its_error() {
+async fn a_process_that_does_not_load_is_shown_with_its_error() {
     let world = World::new().await;
     world.register("torn", json!({"do": step("torn")})).await;
     world.runtime.put_broken(BrokenProcess {
@@ -500,8 +501,8 @@ impl Provider for Elsewhere {
 }
 
 impl Places for Elsewhere {
-    fn take(&self, _: usize) -> Taken {
-        Taken {
+    fn take(&self, _: usize) -> ReservedPlaces {
+        ReservedPlaces {
             count: 0,
             more: Box::pin(std::future::pending()),
         }
@@ -515,7 +516,7 @@ impl Places for Elsewhere {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn workers_without_room_are_told_from_workers_that_have_gone() {
+async fn workers_without_room_are_distinguished_from_workers_that_have_gone() {
     let world = World::new().await;
     for (name, is_staffed, expected) in [("busy", true, "no-room"), ("gone", false, "no-worker")] {
         world.runtime.put_process(Process {

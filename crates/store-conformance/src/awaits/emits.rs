@@ -42,7 +42,7 @@ pub async fn the_log_is_trimmed_by_its_own_time(store: S) {
         ..Retention::default()
     };
     let listen = Change::Listen {
-        kind: "heard".into(),
+        kind: "taken".into(),
         on: true,
     };
     must(change(&store, listen).await);
@@ -52,7 +52,7 @@ pub async fn the_log_is_trimmed_by_its_own_time(store: S) {
         ..asleep("r1")
     };
     create(&store, late).await;
-    say(&store, at(0, signal("heard", "0"))).await;
+    say(&store, at(0, signal("taken", "0"))).await;
     for ms in 1..=5 {
         say(
             &store,
@@ -76,7 +76,7 @@ pub async fn the_log_is_trimmed_by_its_own_time(store: S) {
     wait(&store, looking("there", by_order("4"), 5_000)).await;
     assert!(is_open(&store, "gone").await);
     assert!(!is_open(&store, "there").await);
-    must(change(&store, Change::Heard(outbox(&store).await[0].no)).await);
+    must(change(&store, Change::RemoveSignal(outbox(&store).await[0].no)).await);
     assert_eq!(sweep(Some(0), 10).await, 3);
     let last = left[2].seq;
     assert!(must(store.emitted(0, 10).await).is_empty());
@@ -96,11 +96,11 @@ pub async fn the_log_is_trimmed_by_its_own_time(store: S) {
 
 pub async fn what_nobody_hears_is_counted(store: S) {
     create(&store, run("r")).await;
-    let say = |kind: &'static str, ms: Millis, is_heard: bool| {
+    let say = |kind: &'static str, ms: Millis, has_subscriber: bool| {
         let store = store.clone();
         async move {
             let signal = Signal {
-                is_heard,
+                has_subscriber,
                 ..at(ms, signal(kind, "{}"))
             };
             must(change(&store, Change::Signal(Box::new(signal))).await);

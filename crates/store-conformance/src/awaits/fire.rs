@@ -8,11 +8,11 @@ use crate::given::*;
 
 pub async fn firing_keeps_the_value_and_wakes_the_run(store: S) {
     sleepers(&store, &["r1", "r2"]).await;
-    wait(&store, awaits("a", "r1", door(false))).await;
+    wait(&store, awaits("a", "r1", callback(false))).await;
     assert!(claim(&store, T0, 10).await.is_empty());
-    let told = must(fire(&store, "a", r#"{"yes":1.0}"#).await);
-    assert_eq!(woken(&told), ["r1"]);
-    assert!(!told.signalled);
+    let receipt = must(fire(&store, "a", r#"{"yes":1.0}"#).await);
+    assert_eq!(woken(&receipt), ["r1"]);
+    assert!(!receipt.signalled);
     let got = found(&store, "a").await;
     assert_eq!(got.state, AwaitState::Fired);
     assert_eq!(got.values, [json(r#"{"yes":1.0}"#)]);
@@ -39,7 +39,7 @@ pub async fn what_cannot_be_fired_is_refused(store: S) {
         refusal(fire(&store, "a", "1").await),
         ErrorCode::AwaitNotFound
     );
-    wait(&store, awaits("a", "r1", door(false))).await;
+    wait(&store, awaits("a", "r1", callback(false))).await;
     must(fire(&store, "a", "1").await);
     assert_eq!(refusal(fire(&store, "a", "2").await), ErrorCode::AwaitUsed);
     assert_eq!(found(&store, "a").await.values, [json("1")]);
@@ -51,7 +51,7 @@ pub async fn what_cannot_be_fired_is_refused(store: S) {
         refusal(fire(&store, "b", "1").await),
         ErrorCode::AwaitNotFound
     );
-    wait(&store, awaits("c", "r1", door(true))).await;
+    wait(&store, awaits("c", "r1", callback(true))).await;
     end(&store, "c").await;
     assert_eq!(
         refusal(fire(&store, "c", "1").await),
@@ -65,8 +65,8 @@ pub async fn nothing_is_fired_after_its_time(store: S) {
         expires_ms: Some(T0 + ms),
         ..awaits(name, run, what)
     };
-    wait(&store, until("late", "r1", 9, door(false))).await;
-    wait(&store, until("just", "r1", 10, door(false))).await;
+    wait(&store, until("late", "r1", 9, callback(false))).await;
+    wait(&store, until("just", "r1", 10, callback(false))).await;
     wait(&store, until("deaf", "r1", 9, event("k", Matcher::Any))).await;
     wait(&store, until("keen", "r2", 10, event("k", Matcher::Any))).await;
     assert_eq!(
@@ -84,12 +84,12 @@ pub async fn nothing_is_fired_after_its_time(store: S) {
     );
 }
 
-pub async fn a_door_for_many_takes_a_thousand(store: S) {
+pub async fn a_callback_for_many_accepts_a_thousand(store: S) {
     sleepers(&store, &["r1"]).await;
-    wait(&store, awaits("a", "r1", door(true))).await;
+    wait(&store, awaits("a", "r1", callback(true))).await;
     let group = (0..1_000).map(|at| Commit::of(fires("a", &at.to_string())));
-    for told in commit_all(&store, group).await {
-        assert_eq!(woken(&must(told)), ["r1"]);
+    for receipt in commit_all(&store, group).await {
+        assert_eq!(woken(&must(receipt)), ["r1"]);
     }
     assert_eq!(refusal(fire(&store, "a", "1").await), ErrorCode::AwaitFull);
     let got = found(&store, "a").await;
@@ -111,14 +111,14 @@ pub async fn what_was_fired_is_never_too_late(store: S) {
         let id = name.into();
         change(&store, expires(id, fired, 0))
     };
-    for (name, what) in [("a", event("k", Matcher::Any)), ("b", door(false))] {
+    for (name, what) in [("a", event("k", Matcher::Any)), ("b", callback(false))] {
         wait(&store, awaits(name, "r1", what)).await;
         must(fire(&store, name, "1").await);
         assert_eq!(refusal(late(name, 0).await), ErrorCode::Conflict);
         assert_eq!(found(&store, name).await.values, [json("1")]);
     }
     // What the run has taken is its own.
-    wait(&store, awaits("c", "r1", door(true))).await;
+    wait(&store, awaits("c", "r1", callback(true))).await;
     for value in ["1", "2"] {
         must(fire(&store, "c", value).await);
     }
@@ -151,7 +151,7 @@ pub async fn firing_and_ending_race_and_one_wins(store: S) {
         assert!(must(store.await_by(&name).await).is_none());
         let due = claim(&store, T0, 10).await.len();
         match fired {
-            Ok(told) => assert_eq!((woken(&told), due), (vec![run.as_str()], 1)),
+            Ok(receipt) => assert_eq!((woken(&receipt), due), (vec![run.as_str()], 1)),
             Err(error) => assert_eq!((error.code(), due), (ErrorCode::AwaitNotFound, 0)),
         }
     }
@@ -160,7 +160,7 @@ pub async fn firing_and_ending_race_and_one_wins(store: S) {
 
 pub async fn many_who_fire_have_one_winner(store: S) {
     sleepers(&store, &["r1"]).await;
-    wait(&store, awaits("a", "r1", door(false))).await;
+    wait(&store, awaits("a", "r1", callback(false))).await;
     let tasks = (0..16).map(|at| {
         let store = store.clone();
         tokio::spawn(async move { fire(&store, "a", &at.to_string()).await.is_ok() })

@@ -1,7 +1,7 @@
 //! Awaits of runs that sleep, events that may mean them, and the least words for both.
 
 use riverrun_store::{
-    AwaitRecord, AwaitState, Awaited, Change, Fire, Matcher, NewAwait, NewJob, NewRun, Receipt,
+    AwaitRecord, AwaitState, Awaited, Change, Fire, Matcher, NewAwait, NewRun, NewRunTask, Receipt,
     Result, Signal, SignalRecord,
 };
 use riverrun_types::{Json, Millis, Name, Path, StreamName, time::NEVER};
@@ -11,7 +11,7 @@ use crate::given::*;
 /// A run that nobody but another wakes.
 pub fn asleep(name: &str) -> NewRun {
     NewRun {
-        job: Some(NewJob::Ready { at_ms: NEVER }),
+        task: Some(NewRunTask::Ready { at_ms: NEVER }),
         ..run(name)
     }
 }
@@ -63,9 +63,9 @@ pub fn filters(kind: &str, pairs: &[(&str, &str)]) -> Awaited {
     event(kind, matcher)
 }
 
-pub fn door(many: bool) -> Awaited {
-    Awaited::Door {
-        door: json(r#"{"type":"approval","secret":"s"}"#),
+pub fn callback(many: bool) -> Awaited {
+    Awaited::Callback {
+        callback: json(r#"{"type":"approval","secret":"s"}"#),
         many,
     }
 }
@@ -96,8 +96,8 @@ pub async fn fire(store: &S, name: &str, value: &str) -> Result<Receipt> {
 }
 
 pub async fn end(store: &S, name: &str) {
-    let told = must(change(store, Change::Unawait(name.into())).await);
-    assert!(told.woken.is_empty());
+    let receipt = must(change(store, Change::Unawait(name.into())).await);
+    assert!(receipt.woken.is_empty());
 }
 
 pub async fn found(store: &S, name: &str) -> AwaitRecord {
@@ -122,7 +122,7 @@ pub fn signal(kind: &str, event: &str) -> Signal {
         tenant: None,
         now_ms: T0 + 10,
         stream: StreamName::new("events", kind),
-        is_heard: false,
+        has_subscriber: false,
         place: None,
     }
 }

@@ -19,10 +19,10 @@ pub async fn an_await_reads_back_whole(store: S) {
         },
         filters("k", &[("data.a", "12345678901234567890123")]),
         filters("k", &[]),
-        door(false),
-        door(true),
-        Awaited::Door {
-            door: Json::null(),
+        callback(false),
+        callback(true),
+        Awaited::Callback {
+            callback: Json::null(),
             many: false,
         },
     ];
@@ -66,46 +66,46 @@ pub async fn an_id_is_taken_until_its_await_is_over(store: S) {
     end(&store, "a").await;
     must(again().await);
     // Within a commit as well.
-    let twice = Commit::of(waits(awaits("b", "r1", door(false)))).and(waits(awaits(
+    let twice = Commit::of(waits(awaits("b", "r1", callback(false)))).and(waits(awaits(
         "b",
         "r1",
-        door(false),
+        callback(false),
     )));
     assert_eq!(refusal(commit(&store, twice).await), ErrorCode::AwaitExists);
     assert!(must(store.await_by("b").await).is_none());
     let replaced = Commit::of(Change::Unawait("a".into())).and(waits(new.clone()));
     must(commit(&store, replaced).await);
-    let nobody = awaits("c", "nobody", door(false));
+    let nobody = awaits("c", "nobody", callback(false));
     assert_eq!(
         refusal(change(&store, waits(nobody)).await),
         ErrorCode::RunNotFound
     );
 }
 
-pub async fn an_event_is_forgotten_and_a_door_closed(store: S) {
+pub async fn an_await_of_an_event_is_deleted_and_a_callback_closed(store: S) {
     sleepers(&store, &["r1"]).await;
     for (name, what) in [
         ("event", event("k", Matcher::Any)),
         ("fired", event("k2", Matcher::Any)),
-        ("door", door(false)),
-        ("used", door(false)),
+        ("callback", callback(false)),
+        ("used", callback(false)),
     ] {
         wait(&store, awaits(name, "r1", what)).await;
     }
     must(fire(&store, "fired", "1").await);
     must(fire(&store, "used", "\"v\"").await);
-    for name in ["event", "fired", "door", "used", "nobody", "door"] {
+    for name in ["event", "fired", "callback", "used", "nobody", "callback"] {
         end(&store, name).await;
     }
     assert!(must(store.await_by("event").await).is_none());
     assert!(must(store.await_by("fired").await).is_none());
-    assert_eq!(found(&store, "door").await.state, AwaitState::Closed);
+    assert_eq!(found(&store, "callback").await.state, AwaitState::Closed);
     let used = found(&store, "used").await;
     assert_eq!(used.state, AwaitState::Closed);
     assert_eq!(used.values, [json("\"v\"")]);
     assert!(must(store.awaits_of(&id("r1")).await).is_empty());
     let stats = must(store.await_stats().await);
-    assert_eq!((stats.events, stats.doors), (0, 0));
+    assert_eq!((stats.events, stats.callbacks), (0, 0));
     assert!(say(&store, signal("k", "{}")).await.woken.is_empty());
 }
 
@@ -116,9 +116,9 @@ pub async fn awaits_go_with_their_run(store: S) {
             ("any", event("k", Matcher::Any)),
             ("equal", equals("k", &[("a", "1")])),
             ("filter", filters("k", &[])),
-            ("door", door(false)),
-            ("closed", door(false)),
-            ("many", door(true)),
+            ("callback", callback(false)),
+            ("closed", callback(false)),
+            ("many", callback(true)),
         ] {
             wait(&store, awaits(&format!("{run}-{name}"), run, what)).await;
         }
@@ -127,7 +127,7 @@ pub async fn awaits_go_with_their_run(store: S) {
     }
     let counts = async || {
         let stats = must(store.await_stats().await);
-        (stats.events, stats.doors)
+        (stats.events, stats.callbacks)
     };
     assert_eq!(counts().await, (9, 3));
     must(decide(&store, finish("r1")).await);
@@ -140,19 +140,19 @@ pub async fn awaits_go_with_their_run(store: S) {
     };
     assert_eq!(must(store.sweep(&now, T0 + 1, 10).await), 1);
     assert_eq!(counts().await, (3, 1));
-    for name in ["any", "equal", "filter", "door", "closed", "many"] {
+    for name in ["any", "equal", "filter", "callback", "closed", "many"] {
         assert!(must(store.await_by(&format!("r1-{name}")).await).is_none());
         assert!(must(store.await_by(&format!("r2-{name}")).await).is_none());
         found(&store, &format!("r3-{name}")).await;
     }
-    let told = say(&store, signal("k", r#"{"a":1}"#)).await;
-    assert_eq!(woken(&told), ["r3"]);
+    let receipt = say(&store, signal("k", r#"{"a":1}"#)).await;
+    assert_eq!(woken(&receipt), ["r3"]);
     assert_eq!(
-        refusal(fire(&store, "r1-door", "1").await),
+        refusal(fire(&store, "r1-callback", "1").await),
         ErrorCode::AwaitNotFound
     );
     // The id is free, and a new run of the same id has nothing of the old one.
     create(&store, asleep("r1")).await;
     assert!(must(store.awaits_of(&id("r1")).await).is_empty());
-    wait(&store, awaits("r1-door", "r1", door(false))).await;
+    wait(&store, awaits("r1-callback", "r1", callback(false))).await;
 }

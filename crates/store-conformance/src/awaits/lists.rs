@@ -32,9 +32,9 @@ pub async fn awaits_are_listed_in_pages(store: S) {
         ("2", "r2", equals("k", &[("a", "1")])),
         ("3", "r1", filters("k", &[])),
         ("4", "r2", event("other", Matcher::Any)),
-        ("5", "r1", door(false)),
-        ("6", "r1", door(true)),
-        ("7", "r2", door(false)),
+        ("5", "r1", callback(false)),
+        ("6", "r1", callback(true)),
+        ("7", "r2", callback(false)),
         ("8", "r2", equals("k", &[("a", "2")])),
     ] {
         wait(&store, awaits(name, run, what)).await;
@@ -55,8 +55,8 @@ pub async fn awaits_are_listed_in_pages(store: S) {
         kind: Some(kind.into()),
         ..all()
     };
-    let doors = AwaitFilter {
-        doors: true,
+    let callbacks = AwaitFilter {
+        callbacks: true,
         ..all()
     };
     check(all(), "87654321").await;
@@ -66,21 +66,21 @@ pub async fn awaits_are_listed_in_pages(store: S) {
     check(of("k"), "8321").await;
     check(of("nothing"), "").await;
     check(of(""), "").await;
-    check(doors.clone(), "765").await;
+    check(callbacks.clone(), "765").await;
     let run = |filter: AwaitFilter| AwaitFilter {
         run: Some(id("r2")),
         ..filter
     };
     check(run(all()), "8742").await;
     check(run(of("k")), "82").await;
-    check(run(doors.clone()), "7").await;
+    check(run(callbacks.clone()), "7").await;
     check(run(state(AwaitState::Open)), "84").await;
     let open = |filter: AwaitFilter| AwaitFilter {
         state: Some(AwaitState::Open),
         ..filter
     };
     check(open(of("k")), "831").await;
-    check(open(doors), "5").await;
+    check(open(callbacks), "5").await;
     let bad = AwaitFilter {
         cursor: Some("nonsense".into()),
         ..all()
@@ -108,9 +108,9 @@ pub async fn open_awaits_are_counted_by_kind(store: S) {
     }
     wait(&store, awaits("f", "r1", filters("paid", &[]))).await;
     wait(&store, awaits("s", "r1", event("sent", Matcher::Any))).await;
-    wait(&store, awaits("d", "r1", door(true))).await;
+    wait(&store, awaits("d", "r1", callback(true))).await;
     let stats = must(store.await_stats().await);
-    assert_eq!((stats.events, stats.doors), (5, 1));
+    assert_eq!((stats.events, stats.callbacks), (5, 1));
     let kind = |kind: &str, open, filters| KindStats {
         kind: kind.into(),
         open,
@@ -128,12 +128,18 @@ pub async fn open_awaits_are_counted_by_kind(store: S) {
         ..kind("paid", 3, 1)
     };
     assert_eq!(stats.kinds, [judged, kind("sent", 1, 0)]);
-    must(change(&store, Change::Heard(must(store.signals(0, 1).await)[0].no)).await);
+    must(
+        change(
+            &store,
+            Change::RemoveSignal(must(store.signals(0, 1).await)[0].no),
+        )
+        .await,
+    );
     must(fire(&store, "f", "1").await);
     end(&store, "s").await;
     must(fire(&store, "d", "1").await);
     must(fire(&store, "d", "2").await);
     let stats = must(store.await_stats().await);
-    assert_eq!((stats.events, stats.doors), (2, 0));
+    assert_eq!((stats.events, stats.callbacks), (2, 0));
     assert_eq!(stats.kinds, [kind("paid", 2, 0)]);
 }

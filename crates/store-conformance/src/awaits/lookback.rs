@@ -13,9 +13,9 @@ pub async fn a_look_back_finds_the_earliest(store: S) {
         say(&store, at(ms, signal("k", &event))).await;
     }
     say(&store, at(900, signal("other", r#"{"order":3}"#))).await;
-    let told = wait(&store, looking("hit", by_order("1.0"), 500)).await;
-    assert_eq!(told.woken, [id("r1")]);
-    assert!(!told.signalled);
+    let receipt = wait(&store, looking("hit", by_order("1.0"), 500)).await;
+    assert_eq!(receipt.woken, [id("r1")]);
+    assert!(!receipt.signalled);
     assert_eq!(
         value(&store, "hit").await.as_deref(),
         Some(r#"{"order":1,"n":2}"#)
@@ -148,8 +148,8 @@ pub async fn a_filter_that_looks_back_is_given_its_events(store: S) {
         say(&store, at(ms, signal("k", &event))).await;
     }
     wait(&store, awaits("beside", "r1", filters("k", &[]))).await;
-    let told = wait(&store, looking("a", by_filter(&[("order", "1")]), 600)).await;
-    assert!(told.signalled && told.woken.is_empty());
+    let receipt = wait(&store, looking("a", by_filter(&[("order", "1")]), 600)).await;
+    assert!(receipt.signalled && receipt.woken.is_empty());
     let given: Vec<(Option<String>, String)> = outbox(&store)
         .await
         .iter()
@@ -235,7 +235,7 @@ pub async fn a_filter_looks_back_on_all_however_many(store: S) {
         for signal in page {
             assert_eq!(signal.only.as_deref(), Some("a"));
             seen.push(signal.emit.event.as_str().to_owned());
-            must(change(&store, Change::Heard(signal.no)).await);
+            must(change(&store, Change::RemoveSignal(signal.no)).await);
         }
     }
     let expected: Vec<String> = (1..count).map(event).collect();
@@ -251,7 +251,7 @@ pub async fn a_filter_looks_back_on_all_however_many(store: S) {
     wait(&store, looks).await;
     must(change(&store, Change::Unawait("b".into())).await);
     for signal in outbox(&store).await {
-        must(change(&store, Change::Heard(signal.no)).await);
+        must(change(&store, Change::RemoveSignal(signal.no)).await);
     }
     assert!(outbox(&store).await.is_empty());
 }

@@ -76,16 +76,16 @@ pub async fn candidates_were_there_before_the_event(store: S) {
     assert_eq!(page.items[0].what, filters("k", &[]));
 }
 
-pub async fn an_event_that_very_many_wait_for_is_told_in_parts(store: S) {
+pub async fn an_event_that_very_many_wait_for_is_delivered_in_parts(store: S) {
     sleepers(&store, &["r1"]).await;
     let count = Signal::MAX_FIRED + 3;
     let new = |at: usize| waits(awaits(&format!("a{at}"), "r1", event("k", Matcher::Any)));
-    for told in commit_all(&store, (0..count).map(new).map(Commit::of)).await {
-        must(told);
+    for receipt in commit_all(&store, (0..count).map(new).map(Commit::of)).await {
+        must(receipt);
     }
-    let told = say(&store, signal("k", "1")).await;
-    assert_eq!(told.woken, [id("r1")]);
-    assert!(told.signalled);
+    let receipt = say(&store, signal("k", "1")).await;
+    assert_eq!(receipt.woken, [id("r1")]);
+    assert!(receipt.signalled);
     assert_eq!(must(store.await_stats().await).events, 3);
     let out = outbox(&store).await.remove(0);
     let left = candidates(&store, &out, 2).await;
@@ -96,13 +96,13 @@ pub async fn an_event_that_very_many_wait_for_is_told_in_parts(store: S) {
     assert_eq!(must(store.await_stats().await).events, 0);
 }
 
-pub async fn later_events_do_not_overtake_one_that_is_told_in_parts(store: S) {
+pub async fn later_events_do_not_overtake_one_that_is_delivered_in_parts(store: S) {
     sleepers(&store, &["r1"]).await;
     let count = Signal::MAX_FIRED + 2;
     let new = |at: usize| waits(awaits(&format!("a{at}"), "r1", event("k", Matcher::Any)));
     let all = (0..count).map(new).map(Commit::of);
-    for told in commit_all(&store, all).await {
-        must(told);
+    for receipt in commit_all(&store, all).await {
+        must(receipt);
     }
     wait(&store, awaits("other", "r1", event("k2", Matcher::Any))).await;
     say(&store, signal("k", "1")).await;
@@ -118,10 +118,10 @@ pub async fn later_events_do_not_overtake_one_that_is_told_in_parts(store: S) {
     for name in &first {
         must(change(&store, fires(name, "1")).await);
     }
-    must(change(&store, Change::Heard(out[0].no)).await);
+    must(change(&store, Change::RemoveSignal(out[0].no)).await);
     assert_eq!(candidates(&store, &out[1], 10).await, ["after"]);
     must(change(&store, fires("after", "2")).await);
-    must(change(&store, Change::Heard(out[1].no)).await);
+    must(change(&store, Change::RemoveSignal(out[1].no)).await);
     wait(&store, awaits("last", "r1", event("k", Matcher::Any))).await;
     say(&store, signal("k", "3")).await;
     assert!(!is_open(&store, "last").await, "nothing is before it");
@@ -195,7 +195,7 @@ pub async fn whoever_listens_hears_every_signal_of_a_kind(store: S) {
     assert_eq!(outbox(&store).await.len(), 1);
 }
 
-pub async fn the_outbox_keeps_its_order_until_it_is_heard(store: S) {
+pub async fn the_outbox_keeps_its_order_until_signals_are_removed(store: S) {
     let listen = Change::Listen {
         kind: "k".into(),
         on: true,
@@ -212,12 +212,12 @@ pub async fn the_outbox_keeps_its_order_until_it_is_heard(store: S) {
     assert_eq!(events, ["0", "1", "2", "3", "4"]);
     assert!(out.windows(2).all(|pair| pair[0].no < pair[1].no));
     assert_eq!(must(store.signals(out[1].no, 2).await), out[2..4]);
-    let heard = |no| change(&store, Change::Heard(no));
+    let remove = |no| change(&store, Change::RemoveSignal(no));
     for at in [4, 1, 1] {
-        must(heard(out[at].no).await);
+        must(remove(out[at].no).await);
     }
-    must(heard(0).await);
-    must(heard(u64::MAX).await);
+    must(remove(0).await);
+    must(remove(u64::MAX).await);
     let left: Vec<u64> = outbox(&store)
         .await
         .iter()
@@ -226,7 +226,7 @@ pub async fn the_outbox_keeps_its_order_until_it_is_heard(store: S) {
     assert_eq!(left, [out[0].no, out[2].no, out[3].no]);
     // Numbers are never given twice, so whoever remembers the last one misses nothing.
     for no in left {
-        must(heard(no).await);
+        must(remove(no).await);
     }
     say(&store, signal("k", "5")).await;
     let next = must(store.signals(out[4].no, 10).await);
@@ -234,13 +234,13 @@ pub async fn the_outbox_keeps_its_order_until_it_is_heard(store: S) {
     // What was decided about a signal and that it was heard are one commit.
     sleepers(&store, &["r1"]).await;
     wait(&store, awaits("a", "r1", filters("k", &[]))).await;
-    let lost = Commit::of(Change::Heard(next[0].no)).and(fires("nobody", "1"));
+    let lost = Commit::of(Change::RemoveSignal(next[0].no)).and(fires("nobody", "1"));
     assert_eq!(
         refusal(commit(&store, lost).await),
         ErrorCode::AwaitNotFound
     );
     assert_eq!(outbox(&store).await, next);
-    let done = Commit::of(Change::Heard(next[0].no)).and(fires("a", "1"));
+    let done = Commit::of(Change::RemoveSignal(next[0].no)).and(fires("a", "1"));
     must(commit(&store, done).await);
     assert!(outbox(&store).await.is_empty());
 }

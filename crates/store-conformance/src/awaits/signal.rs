@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use riverrun_store::{
-    Advance, Awaited, Bus, Change, Commit, JobChange, Matcher, NewAwait, Signal, Writer,
+    Advance, Awaited, Bus, Change, Commit, Matcher, NewAwait, RunTaskChange, Signal, Writer,
 };
 use riverrun_types::{ErrorCode, EventType, StreamName, time::NEVER, time::iso};
 
@@ -22,9 +22,9 @@ pub async fn an_event_fires_all_that_it_equals(store: S) {
     let other = [("data.orderId", "4712")];
     wait(&store, awaits("e", "r5", equals("paid", &other))).await;
     wait(&store, awaits("f", "r6", equals("sent", &order))).await;
-    let told = say(&store, signal("paid", r#"{"data":{"orderId":4711}}"#)).await;
-    assert_eq!(woken(&told), ["r1", "r2", "r3"]);
-    assert!(!told.signalled);
+    let receipt = say(&store, signal("paid", r#"{"data":{"orderId":4711}}"#)).await;
+    assert_eq!(woken(&receipt), ["r1", "r2", "r3"]);
+    assert!(!receipt.signalled);
     for name in ["a", "b", "b2", "c"] {
         let got = found(&store, name).await;
         assert_eq!(got.values, [json(r#"{"data":{"orderId":4711}}"#)]);
@@ -43,30 +43,33 @@ pub async fn an_event_fires_all_that_it_equals(store: S) {
 /// Whatever a store remembers of kinds that nobody waits for.
 pub async fn who_is_the_first_to_wait_for_a_kind_is_found(store: S) {
     sleepers(&store, &["r1", "r2", "r3"]).await;
-    let heard = async |kind: &str| say(&store, signal(kind, r#"{"v":1}"#)).await;
+    let say_kind = async |kind: &str| say(&store, signal(kind, r#"{"v":1}"#)).await;
     for kind in ["equal", "filtered", "listened"] {
         for _ in 0..2 {
-            let told = heard(kind).await;
-            assert!(told.woken.is_empty() && !told.signalled, "{kind}");
+            let receipt = say_kind(kind).await;
+            assert!(receipt.woken.is_empty() && !receipt.signalled, "{kind}");
         }
     }
     wait(&store, awaits("a", "r1", equals("equal", &[("v", "1")]))).await;
-    assert_eq!(woken(&heard("equal").await), ["r1"]);
-    assert!(heard("equal").await.woken.is_empty(), "it was fired before");
+    assert_eq!(woken(&say_kind("equal").await), ["r1"]);
+    assert!(
+        say_kind("equal").await.woken.is_empty(),
+        "it was fired before"
+    );
     wait(&store, awaits("b", "r2", equals("equal", &[("v", "1")]))).await;
-    assert_eq!(woken(&heard("equal").await), ["r2"]);
+    assert_eq!(woken(&say_kind("equal").await), ["r2"]);
     let filter = Matcher::Filter {
         equal: Vec::new(),
         filter: json(r#""event.v""#),
     };
     wait(&store, awaits("c", "r3", event("filtered", filter))).await;
-    assert!(heard("filtered").await.signalled);
+    assert!(say_kind("filtered").await.signalled);
     let listen = Change::Listen {
         kind: "listened".into(),
         on: true,
     };
     must(change(&store, listen).await);
-    assert!(heard("listened").await.signalled);
+    assert!(say_kind("listened").await.signalled);
 }
 
 pub async fn equality_is_of_values_not_of_texts(store: S) {
@@ -74,8 +77,8 @@ pub async fn equality_is_of_values_not_of_texts(store: S) {
     let check = async |wanted: &str, given: &str, expected: bool| {
         wait(&store, awaits("a", "r1", equals("k", &[("v", wanted)]))).await;
         let event = format!("{{\"v\":{given}}}");
-        let told = say(&store, signal("k", &event)).await;
-        assert_eq!(!told.woken.is_empty(), expected, "{wanted} {given}");
+        let receipt = say(&store, signal("k", &event)).await;
+        assert_eq!(!receipt.woken.is_empty(), expected, "{wanted} {given}");
         end(&store, "a").await;
     };
     check("1", "1.0", true).await;
@@ -132,8 +135,8 @@ pub async fn the_order_of_changes_counts(store: S) {
     let before = Commit::of(waits(awaits("a", "r1", event("k", Matcher::Any))))
         .and(says(signal("k", "1")))
         .and(waits(awaits("b", "r2", event("k", Matcher::Any))));
-    let told = must(commit(&store, before).await);
-    assert_eq!(woken(&told), ["r1"]);
+    let receipt = must(commit(&store, before).await);
+    assert_eq!(woken(&receipt), ["r1"]);
     assert!(is_open(&store, "b").await);
     // The run may be of the same commit, and so may the decision to park it.
     let born = Commit::of(Change::Create(Box::new(asleep("r3"))))
@@ -179,7 +182,7 @@ pub async fn a_commit_is_judged_by_what_its_changes_leave(store: S) {
         ErrorCode::AwaitNotFound,
     )
     .await;
-    let shut = waits(awaits("a", "r1", door(false)));
+    let shut = waits(awaits("a", "r1", callback(false)));
     check(vec![shut, over(), fires("a", "1")], ErrorCode::AwaitClosed).await;
     let gone = vec![
         any("a"),
@@ -194,7 +197,7 @@ pub async fn a_commit_is_judged_by_what_its_changes_leave(store: S) {
             matcher: Matcher::Any,
             lookback_ms: Some(100),
         },
-        ..awaits("a", "r1", door(false))
+        ..awaits("a", "r1", callback(false))
     };
     check(
         vec![said(), waits(back), fires("a", "1")],
@@ -227,7 +230,7 @@ pub async fn many_who_signal_lose_nothing(store: S) {
 }
 
 /// What an await is given is the event as the stream has it, with the id that it was given there.
-pub async fn an_event_is_told_with_its_id(store: S) {
+pub async fn a_signal_carries_the_id_of_its_event(store: S) {
     create(&store, asleep("r1")).await;
     must(change(&store, waits(awaits("w", "r1", event("k", Matcher::Any)))).await);
     let stream = StreamName::new("shop", "s");
@@ -235,14 +238,14 @@ pub async fn an_event_is_told_with_its_id(store: S) {
         draft(T0 + 9, EventType::LogInfo),
         draft(T0 + 5, EventType::parse("k")),
     ];
-    let told = Signal {
+    let signal_of = Signal {
         stream: stream.clone(),
         place: Some(1),
         ..signal("k", r#"{"type":"k"}"#)
     };
     let appended = append(stream.clone(), events.into());
-    let told = Commit::of(Change::Append(appended)).and(says(told));
-    must(commit(&store, told).await);
+    let receipt = Commit::of(Change::Append(appended)).and(says(signal_of));
+    must(commit(&store, receipt).await);
     let id = all_events(&store, &stream).await[1].id;
     let ts = iso(id.ms);
     let whole = format!(r#"{{"id":"{id}","ts":"{ts}","type":"k"}}"#);
@@ -257,7 +260,7 @@ pub async fn the_bus_tells_whom_a_commit_woke(store: S) {
     let (one, two) = (bus.hold(&id("r1")), bus.hold(&id("r2")));
     must(
         writer
-            .commit(Commit::of(waits(awaits("a", "r1", door(false)))))
+            .commit(Commit::of(waits(awaits("a", "r1", callback(false)))))
             .await,
     );
     let other = awaits("b", "r2", event("k", Matcher::Any));
@@ -280,14 +283,14 @@ pub async fn the_bus_tells_whom_a_commit_woke(store: S) {
     // A finished decision that wakes nobody leaves the due time alone.
     bus.forget_due();
     let keep = Advance {
-        job: JobChange::Keep,
+        task: RunTaskChange::Keep,
         ..advance("r1")
     };
-    let told = must(
+    let receipt = must(
         writer
             .commit(Commit::of(Change::Advance(Box::new(keep))))
             .await,
     );
-    assert!(told.woken.is_empty() && !told.signalled);
+    assert!(receipt.woken.is_empty() && !receipt.signalled);
     assert_eq!(bus.next_due(), NEVER);
 }

@@ -1,6 +1,6 @@
 //! Jobs are added: many at once, by an id of their own, with any data.
 
-use riverrun_store::{Change, Commit, NewQueued};
+use riverrun_store::{Change, Commit, NewJob};
 use riverrun_types::{ErrorCode, Json, RunId};
 
 use super::given::*;
@@ -30,7 +30,7 @@ pub async fn a_commit_with_a_refusal_adds_no_job(store: S) {
 
 pub async fn the_same_id_is_the_same_job(store: S) {
     assert!(added(&store, job("j1")).await.created);
-    let again = NewQueued {
+    let again = NewJob {
         data: json("2"),
         ..keyed("j1", "k")
     };
@@ -41,7 +41,7 @@ pub async fn the_same_id_is_the_same_job(store: S) {
 }
 
 pub async fn an_id_that_was_chosen_is_not_that_of_another_queue(store: S) {
-    let named = |text: &str, queue: &str| NewQueued {
+    let named = |text: &str, queue: &str| NewJob {
         is_named: true,
         queue: queue.into(),
         ..job(text)
@@ -56,7 +56,7 @@ pub async fn an_id_that_was_chosen_is_not_that_of_another_queue(store: S) {
 
 pub async fn large_data_comes_back_whole(store: S) {
     let text = format!("\"{}\"", "x".repeat(300_000));
-    let large = NewQueued {
+    let large = NewJob {
         data: json(&text),
         ..job("j1")
     };
@@ -72,7 +72,7 @@ pub async fn large_data_comes_back_whole(store: S) {
 }
 
 pub async fn data_that_is_null_stays_null(store: S) {
-    let empty = NewQueued {
+    let empty = NewJob {
         data: Json::null(),
         ..job("j1")
     };
@@ -82,7 +82,7 @@ pub async fn data_that_is_null_stays_null(store: S) {
 
 pub async fn the_newest_job_is_the_one_added_last(store: S) {
     assert_eq!(must(store.newest_job().await), None);
-    let elsewhere = NewQueued {
+    let elsewhere = NewJob {
         queue: "other".into(),
         ..job("b")
     };

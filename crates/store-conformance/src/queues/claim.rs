@@ -1,6 +1,6 @@
 //! Which jobs a claim takes: by priority, by time, and every key in its turn.
 
-use riverrun_store::{JobState, NewQueued, Purge, Reclaimed, Settled, Steer};
+use riverrun_store::{JobState, NewJob, Purge, Reclaimed, Settled, Steer};
 
 use super::given::*;
 use crate::given::*;
@@ -22,7 +22,7 @@ pub async fn reclaim_names_the_jobs_that_were_held(store: S) {
 }
 
 pub async fn higher_priority_goes_first(store: S) {
-    let with = |text: &str, priority| NewQueued {
+    let with = |text: &str, priority| NewJob {
         priority,
         ..job(text)
     };
@@ -36,7 +36,7 @@ pub async fn higher_priority_goes_first(store: S) {
 }
 
 pub async fn a_delayed_job_waits_for_its_time(store: S) {
-    let later = NewQueued {
+    let later = NewJob {
         at_ms: Some(T0 + 1_000),
         ..job("later")
     };
@@ -49,7 +49,7 @@ pub async fn a_delayed_job_waits_for_its_time(store: S) {
 }
 
 pub async fn a_delay_is_over_though_nobody_claims(store: S) {
-    let later = |text: &str| NewQueued {
+    let later = |text: &str| NewJob {
         at_ms: Some(T0 + 10),
         ..job(text)
     };
@@ -72,7 +72,7 @@ pub async fn a_delay_is_over_though_nobody_claims(store: S) {
 }
 
 pub async fn a_time_that_is_over_is_no_waiting(store: S) {
-    let past = NewQueued {
+    let past = NewJob {
         at_ms: Some(T0 - 86_400_000),
         ..job("past")
     };
@@ -81,7 +81,7 @@ pub async fn a_time_that_is_over_is_no_waiting(store: S) {
 }
 
 pub async fn a_claim_says_since_when_a_job_could_begin(store: S) {
-    let later = NewQueued {
+    let later = NewJob {
         at_ms: Some(T0 + 500),
         ..job("later")
     };

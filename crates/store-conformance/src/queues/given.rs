@@ -2,7 +2,7 @@
 
 use riverrun_store::{
     Added, Change, ClaimJobs, ClaimedJob, ClaimedJobs, JobFilter, JobLease, JobRecord, JobState,
-    Lasts, NewQueued, QueueRecord, Result, Settle, Settled, Steer, Unique,
+    Lasts, NewJob, QueueRecord, Result, Settle, Settled, Steer, Unique,
 };
 use riverrun_types::{Json, Millis, QueueLimits};
 
@@ -10,15 +10,15 @@ use crate::given::*;
 
 pub use crate::given::queued as job;
 
-pub fn keyed(text: &str, key: &str) -> NewQueued {
-    NewQueued {
+pub fn keyed(text: &str, key: &str) -> NewJob {
+    NewJob {
         key: Some(key.into()),
         ..job(text)
     }
 }
 
-pub fn unique(text: &str, lasts: Lasts, replace: bool) -> NewQueued {
-    NewQueued {
+pub fn unique(text: &str, lasts: Lasts, replace: bool) -> NewJob {
+    NewJob {
         unique: Some(Unique {
             key: "k".into(),
             lasts,
@@ -28,12 +28,12 @@ pub fn unique(text: &str, lasts: Lasts, replace: bool) -> NewQueued {
     }
 }
 
-pub async fn add(store: &S, jobs: impl IntoIterator<Item = NewQueued>) -> Vec<Added> {
-    let jobs: Vec<NewQueued> = jobs.into_iter().collect();
+pub async fn add(store: &S, jobs: impl IntoIterator<Item = NewJob>) -> Vec<Added> {
+    let jobs: Vec<NewJob> = jobs.into_iter().collect();
     must(change(store, Change::Enqueue(jobs.into())).await).added
 }
 
-pub async fn added(store: &S, job: NewQueued) -> Added {
+pub async fn added(store: &S, job: NewJob) -> Added {
     let mut added = add(store, [job]).await;
     added.pop().expect("one receipt for one job")
 }

@@ -1,7 +1,7 @@
 //! The stream of a job: its life, derived from its row, and what is appended.
 
 use riverrun_store::{
-    Change, Commit, Direction, EventQuery, Expect, JobLease, JobState, NewQueued, Place, Reason,
+    Change, Commit, Direction, EventQuery, Expect, JobLease, JobState, NewJob, Place, Reason,
     Settle, Settled, Steer, Waits,
 };
 use riverrun_types::{ErrorCode, Event, EventId, EventType, Millis, Name, StreamName, time::NEVER};
@@ -14,7 +14,7 @@ fn stream() -> StreamName {
 }
 
 async fn add(store: &S) {
-    let job = NewQueued {
+    let job = NewJob {
         name: Some("welcome".into()),
         data: json("1"),
         ..queued("j1")
@@ -111,7 +111,7 @@ pub async fn an_event_has_one_id_before_and_after_more_is_appended(store: S) {
     assert_eq!(all[5].kind, EventType::LogInfo);
 }
 
-pub async fn every_attempt_is_told(store: S) {
+pub async fn every_attempt_has_its_events(store: S) {
     add(&store).await;
     for attempt in [1, 2] {
         let lease = begin(&store, T0 + attempt * 10).await;

@@ -1,6 +1,6 @@
 //! What holds a claim back: limits of a queue and of a key, rates, batches, a pause.
 
-use riverrun_store::{Change, ClaimJobs, NewQueued, RateWindow};
+use riverrun_store::{Change, ClaimJobs, NewJob, RateWindow};
 use riverrun_types::{Gather, QueueLimits, Rate};
 
 use super::given::*;
@@ -58,7 +58,7 @@ pub async fn a_key_has_at_most_so_many_active_jobs(store: S) {
 
 pub async fn a_lowered_limit_of_a_key_holds_up_no_other(store: S) {
     let of = |key: &str, n: std::ops::Range<usize>| {
-        let jobs: Vec<NewQueued> = n.map(|n| keyed(&format!("{key}{n}"), key)).collect();
+        let jobs: Vec<NewJob> = n.map(|n| keyed(&format!("{key}{n}"), key)).collect();
         jobs
     };
     add(&store, of("a", 0..5)).await;

@@ -1,13 +1,13 @@
 //! Jobs and queues as they are shown.
 
-use riverrun_store::{JobFilter, JobState, MAX_AHEAD, NewQueued, Settled, Wanted};
+use riverrun_store::{JobFilter, JobState, MAX_AHEAD, NewJob, Settled, Wanted};
 use riverrun_types::ErrorCode;
 
 use super::given::*;
 use crate::given::*;
 
 pub async fn jobs_are_listed_by_state_in_pages(store: S) {
-    let with = |text: &str, priority| NewQueued {
+    let with = |text: &str, priority| NewJob {
         priority,
         ..job(text)
     };
@@ -27,7 +27,7 @@ pub async fn jobs_are_listed_by_state_in_pages(store: S) {
         ],
     )
     .await;
-    let later = |text: &str, at| NewQueued {
+    let later = |text: &str, at| NewJob {
         at_ms: Some(T0 + at),
         ..job(text)
     };
@@ -88,11 +88,11 @@ pub async fn jobs_are_listed_by_state_in_pages(store: S) {
 }
 
 pub async fn a_list_shows_the_jobs_that_are_wanted(store: S) {
-    let tagged = NewQueued {
+    let tagged = NewJob {
         options: Some(json(r#"{"tags":["t","u"]}"#)),
         ..job("tagged")
     };
-    let named = NewQueued {
+    let named = NewJob {
         name: Some("welcome".into()),
         created_ms: T0 + 10,
         ..job("named")
@@ -167,11 +167,11 @@ pub async fn a_list_shows_the_jobs_that_are_wanted(store: S) {
 }
 
 pub async fn queues_are_listed_with_their_oldest_job(store: S) {
-    let other = NewQueued {
+    let other = NewJob {
         queue: "audit".into(),
         ..job("o1")
     };
-    let early = NewQueued {
+    let early = NewJob {
         created_ms: T0 - 500,
         ..keyed("early", "k")
     };
@@ -184,7 +184,7 @@ pub async fn queues_are_listed_with_their_oldest_job(store: S) {
 }
 
 pub async fn a_delayed_job_is_as_old_as_it_has_waited(store: S) {
-    let late = |text: &str, at_ms| NewQueued {
+    let late = |text: &str, at_ms| NewJob {
         created_ms: T0 - 5_000,
         at_ms: Some(at_ms),
         ..job(text)
@@ -201,15 +201,15 @@ pub async fn a_delayed_job_is_as_old_as_it_has_waited(store: S) {
 
 pub async fn the_jobs_before_a_waiting_one_are_counted(store: S) {
     assert_eq!(must(store.jobs_ahead(&id("gone")).await), None);
-    let urgent = NewQueued {
+    let urgent = NewJob {
         priority: 5,
         ..job("urgent")
     };
-    let later = NewQueued {
+    let later = NewJob {
         at_ms: Some(T0 + 1_000),
         ..job("later")
     };
-    let elsewhere = NewQueued {
+    let elsewhere = NewJob {
         queue: "other".into(),
         ..job("elsewhere")
     };

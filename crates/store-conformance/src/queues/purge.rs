@@ -1,6 +1,6 @@
 //! Jobs that are thrown away, by people and by retention.
 
-use riverrun_store::{Change, JobState, NewQueued, Purge, Retention};
+use riverrun_store::{Change, JobState, NewJob, Purge, Retention};
 use riverrun_types::{ErrorCode, EventType, StreamName};
 
 use super::given::*;
@@ -41,7 +41,7 @@ pub async fn jobs_are_purged_by_state_and_age(store: S) {
 }
 
 pub async fn a_purge_spares_what_others_wait_for(store: S) {
-    let with = |text: &str, at_ms, options: &str| NewQueued {
+    let with = |text: &str, at_ms, options: &str| NewJob {
         at_ms,
         options: Some(json(options)),
         ..job(text)

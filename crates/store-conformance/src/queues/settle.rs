@@ -1,6 +1,6 @@
 //! What comes of a job that was claimed, and whose word counts: its lease.
 
-use riverrun_store::{Change, Commit, JobLease, JobState, NewQueued, Note, Settle, Settled, Steer};
+use riverrun_store::{Change, Commit, JobLease, JobState, NewJob, Note, Settle, Settled, Steer};
 use riverrun_types::ErrorCode;
 
 use super::given::*;
@@ -8,7 +8,7 @@ use crate::given::*;
 
 pub async fn a_job_lives_from_its_add_to_its_end(store: S) {
     assert_eq!(must(store.queue("mail").await), None);
-    let new = NewQueued {
+    let new = NewJob {
         name: Some("welcome".into()),
         options: Some(json(r#"{"attempts":3}"#)),
         ..job("j1")

@@ -1,13 +1,13 @@
 //! What people do to a job: promote, delay, retry, cancel, remove.
 
-use riverrun_store::{Change, JobState, Lasts, NewQueued, Note, Settled, Steer};
+use riverrun_store::{Change, JobState, Lasts, NewJob, Note, Settled, Steer};
 use riverrun_types::{ErrorCode, StreamName};
 
 use super::given::*;
 use crate::given::*;
 
 pub async fn people_steer_jobs(store: S) {
-    let later = NewQueued {
+    let later = NewJob {
         at_ms: Some(T0 + 9_000),
         ..job("later")
     };

@@ -1,8 +1,8 @@
 //! Jobs that begin where they are added.
 
 use riverrun_store::{
-    Change, ClaimJobs, Commit, Error, JobState, NewQueued, QueueRoom, Receipt, Settle, Settled,
-    Steer, TakeJobs,
+    Change, ClaimJobs, Commit, Error, JobState, NewJob, QueueRoom, Receipt, Settle, Settled, Steer,
+    TakeJobs,
 };
 
 use super::given::*;
@@ -20,7 +20,7 @@ fn room(jobs: usize) -> QueueRoom {
     }
 }
 
-async fn take(store: &S, token: u64, rooms: Vec<QueueRoom>, jobs: Vec<NewQueued>) -> Receipt {
+async fn take(store: &S, token: u64, rooms: Vec<QueueRoom>, jobs: Vec<NewJob>) -> Receipt {
     let mut adding = Commit::of(Change::Enqueue(jobs.into()));
     adding.take = Some(TakeJobs {
         token,
@@ -70,7 +70,7 @@ pub async fn what_waits_goes_before_what_is_added(store: S) {
     let later = take(&store, token, vec![room(5)], vec![job("b")]).await;
     assert_eq!(taken(&later), [""; 0], "a waits");
     assert_eq!(claimed(&store).await, ["a", "b"]);
-    let delayed = NewQueued {
+    let delayed = NewJob {
         at_ms: Some(T0 + 10),
         ..job("c")
     };
@@ -96,7 +96,7 @@ pub async fn nothing_is_taken_beyond_what_a_queue_allows(store: S) {
     must(change(&store, pause).await);
     let receipt = take(&store, token, vec![room(5)], vec![job("d")]).await;
     assert_eq!(taken(&receipt), [""; 0], "the queue is paused");
-    let other = NewQueued {
+    let other = NewJob {
         queue: "other".into(),
         ..job("e")
     };

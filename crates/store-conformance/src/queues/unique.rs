@@ -1,6 +1,6 @@
 //! Unique names: which job is there already, for how long, and what replaces it.
 
-use riverrun_store::{Lasts, NewQueued, Retention, Settled, Steer};
+use riverrun_store::{Lasts, NewJob, Retention, Settled, Steer};
 
 use super::given::*;
 use crate::given::*;
@@ -47,7 +47,7 @@ pub async fn a_job_that_is_tried_again_has_its_name_back_unless_another_had_it(s
     assert_eq!((second.id.as_str(), second.created), ("j1", false));
     // What would take the place of one that has not begun does not take that of this one, but its
     // name.
-    let third = NewQueued {
+    let third = NewJob {
         at_ms: Some(T0 + 90),
         ..name("j3", true)
     };
@@ -67,7 +67,7 @@ pub async fn a_unique_name_is_taken_for_a_time_or_as_long_as_the_job_is_known(st
             .await
             .created
     );
-    let at = |text: &str, ms| NewQueued {
+    let at = |text: &str, ms| NewJob {
         created_ms: ms,
         ..unique(text, Lasts::Always, false)
     };
@@ -84,7 +84,7 @@ pub async fn a_unique_name_is_taken_for_a_time_or_as_long_as_the_job_is_known(st
 }
 
 pub async fn a_name_that_is_taken_for_a_time_outlives_the_retention_of_its_job(store: S) {
-    let at = |text: &str, created_ms| NewQueued {
+    let at = |text: &str, created_ms| NewJob {
         created_ms,
         ..unique(text, Lasts::Until(created_ms + 1_000), false)
     };
@@ -106,7 +106,7 @@ pub async fn a_name_that_is_taken_for_a_time_outlives_the_retention_of_its_job(s
 }
 
 pub async fn a_job_that_has_not_begun_is_replaced(store: S) {
-    let with = |text: &str, at_ms, data: &str| NewQueued {
+    let with = |text: &str, at_ms, data: &str| NewJob {
         at_ms: Some(at_ms),
         data: json(data),
         ..unique(text, Lasts::UntilEnd, true)
@@ -133,13 +133,13 @@ pub async fn a_job_that_has_not_begun_is_replaced(store: S) {
 }
 
 pub async fn what_replaces_a_job_does_so_as_a_whole(store: S) {
-    let with = |text: &str, key: Option<&str>| NewQueued {
+    let with = |text: &str, key: Option<&str>| NewJob {
         at_ms: Some(T0 + 100),
         key: key.map(Into::into),
         ..unique(text, Lasts::UntilEnd, true)
     };
     assert!(added(&store, with("j1", Some("a"))).await.created);
-    let last = NewQueued {
+    let last = NewJob {
         name: Some("hurry".into()),
         priority: 7,
         options: Some(json(r#"{"tags":["last"]}"#)),

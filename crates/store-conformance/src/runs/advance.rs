@@ -1,6 +1,6 @@
 //! Decisions about runs that exist.
 
-use riverrun_store::{Advance, Change, Commit, Expect, JobChange, Projection};
+use riverrun_store::{Advance, Change, Commit, Expect, Projection, RunTaskChange};
 use riverrun_types::{ErrorCode, EventType, RunStatus};
 
 use crate::given::*;
@@ -161,7 +161,7 @@ pub async fn a_refused_commit_leaves_nothing(store: S) {
     let doomed = Commit::of(Change::Create(Box::new(run("r2"))))
         .and(Change::Advance(Box::new(Advance {
             events: logs(T0, 2),
-            job: JobChange::Finish,
+            task: RunTaskChange::Finish,
             ..finish("r1")
         })))
         .and(Change::Append(append(

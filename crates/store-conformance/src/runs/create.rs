@@ -1,6 +1,6 @@
 //! Runs that begin.
 
-use riverrun_store::{Change, Commit, NewJob, NewRun, Origin, Parent, Projection};
+use riverrun_store::{Change, Commit, NewRun, NewRunTask, Origin, Parent, Projection};
 use riverrun_types::{ErrorCode, EventId, EventType, RunStatus};
 
 use crate::given::*;
@@ -106,12 +106,12 @@ pub async fn a_run_may_be_born_ended(store: S) {
 }
 
 pub async fn a_run_may_be_born_leased(store: S) {
-    let lease = riverrun_store::Lease {
+    let lease = riverrun_store::RunLease {
         run: id("r1"),
         token: u64::MAX - 1,
     };
     let new = NewRun {
-        job: Some(NewJob::Leased {
+        task: Some(NewRunTask::Leased {
             token: lease.token,
             owner: "me".into(),
             until_ms: T0 + 100,

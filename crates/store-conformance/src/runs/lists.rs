@@ -32,7 +32,7 @@ async fn some_runs(store: &S) {
                 step: "s".into(),
                 visit: 1,
             }),
-            job: None,
+            task: None,
             ..run(name)
         };
         create(store, new).await;
@@ -229,7 +229,7 @@ pub async fn several_statuses_are_one_list(store: S) {
                 true => ended(status, T0 + 1),
                 false => projection(status),
             },
-            job: None,
+            task: None,
             ..run(&format!("r{at:02}"))
         };
         create(&store, new).await;

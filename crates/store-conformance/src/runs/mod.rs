@@ -4,6 +4,6 @@ pub mod advance;
 pub mod create;
 pub mod delete;
 pub mod idempotency;
-pub mod tasks;
 pub mod lists;
 pub mod snapshots;
+pub mod tasks;

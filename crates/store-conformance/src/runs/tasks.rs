@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use riverrun_store::{
-    Advance, Beat, Change, Claim, Commit, JobChange, Lease, NewJob, NewRun, Reclaimed,
+    Advance, Beat, Change, ClaimRunTasks, Commit, NewRun, NewRunTask, Reclaimed, RunLease,
+    RunTaskChange,
 };
 use riverrun_types::{ErrorCode, Millis, time::NEVER};
 
@@ -11,12 +12,12 @@ use crate::given::*;
 
 fn ready(name: &str, at_ms: Millis) -> NewRun {
     NewRun {
-        job: Some(NewJob::Ready { at_ms }),
+        task: Some(NewRunTask::Ready { at_ms }),
         ..run(name)
     }
 }
 
-async fn beat(store: &S, lease: &Lease, until_ms: Millis) -> Beat {
+async fn beat(store: &S, lease: &RunLease, until_ms: Millis) -> Beat {
     let beats = must(store.heartbeat(std::slice::from_ref(lease), until_ms).await);
     assert_eq!(beats.len(), 1);
     beats[0]
@@ -26,7 +27,7 @@ async fn wake(store: &S, run: &str) {
     must(change(store, Change::Wake(id(run))).await);
 }
 
-pub async fn a_ready_job_is_claimed_once(store: S) {
+pub async fn a_ready_task_is_claimed_once(store: S) {
     create(&store, ready("r1", T0)).await;
     let claimed = claim(&store, T0, 10).await;
     assert_eq!(claimed.len(), 1);
@@ -36,7 +37,7 @@ pub async fn a_ready_job_is_claimed_once(store: S) {
     assert!(claim(&store, T0 + 1, 10).await.is_empty());
 }
 
-pub async fn a_job_is_not_claimed_before_its_time(store: S) {
+pub async fn a_task_is_not_claimed_before_its_time(store: S) {
     create(&store, ready("r1", T0 + 50)).await;
     create(&store, ready("never", NEVER)).await;
     assert!(claim(&store, T0 + 49, 10).await.is_empty());
@@ -85,12 +86,12 @@ pub async fn a_lease_that_ran_out_is_claimed_again(store: S) {
 pub async fn a_heartbeat_keeps_a_lease(store: S) {
     create(&store, run("r1")).await;
     create(&store, run("r2")).await;
-    let leases: Vec<Lease> = claim(&store, T0, 10)
+    let leases: Vec<RunLease> = claim(&store, T0, 10)
         .await
         .into_iter()
         .map(|c| c.lease)
         .collect();
-    let strange = Lease {
+    let strange = RunLease {
         run: id("nobody"),
         token: 1,
     };
@@ -154,7 +155,7 @@ pub async fn parking_gives_the_lease_back(store: S) {
     assert_eq!(claimed[0].due_ms, T0 + 500);
 }
 
-pub async fn a_job_woken_while_leased_is_due_when_parked(store: S) {
+pub async fn a_task_woken_while_leased_is_due_when_parked(store: S) {
     create(&store, run("r1")).await;
     let lease = claim_one(&store, T0).await;
     wake(&store, "r1").await;
@@ -162,16 +163,16 @@ pub async fn a_job_woken_while_leased_is_due_when_parked(store: S) {
         claim(&store, T0 + 1, 10).await.is_empty(),
         "it is still held"
     );
-    let told = must(decide_under(&store, park("r1", NEVER), &lease).await);
-    assert_eq!(told.woken, [id("r1")], "who claims is told");
+    let receipt = must(decide_under(&store, park("r1", NEVER), &lease).await);
+    assert_eq!(receipt.woken, [id("r1")], "the receipt names the woken run");
     let lease = claim_one(&store, T0 + 1).await;
     // The wake is used up.
-    let told = must(decide_under(&store, park("r1", NEVER), &lease).await);
-    assert!(told.woken.is_empty());
+    let receipt = must(decide_under(&store, park("r1", NEVER), &lease).await);
+    assert!(receipt.woken.is_empty());
     assert!(claim(&store, T0 + 1, 10).await.is_empty());
 }
 
-pub async fn a_wake_is_told_once_and_not_forgotten(store: S) {
+pub async fn a_wake_is_reported_once_and_not_forgotten(store: S) {
     create(&store, run("r1")).await;
     let lease = claim_one(&store, T0).await;
     assert_eq!(beat(&store, &lease, T0 + 2_000).await, Beat::Held);
@@ -210,7 +211,7 @@ pub async fn parking_by_somebody_else_wakes_the_holder(store: S) {
     assert_eq!(beat(&store, &other, T0 + 2_000).await, Beat::Held);
 }
 
-pub async fn parking_a_free_job_moves_it(store: S) {
+pub async fn parking_a_free_task_moves_it(store: S) {
     create(&store, ready("r1", T0 + 10)).await;
     must(decide(&store, park("r1", T0 + 500)).await);
     assert!(claim(&store, T0 + 499, 10).await.is_empty());
@@ -218,7 +219,7 @@ pub async fn parking_a_free_job_moves_it(store: S) {
     claim_one(&store, T0 + 20).await;
     // A run that has no job gets one.
     let jobless = NewRun {
-        job: None,
+        task: None,
         ..run("r2")
     };
     create(&store, jobless).await;
@@ -226,7 +227,7 @@ pub async fn parking_a_free_job_moves_it(store: S) {
     assert_eq!(claim_one(&store, T0 + 5).await.run, id("r2"));
 }
 
-pub async fn waking_makes_a_parked_job_due(store: S) {
+pub async fn waking_makes_a_parked_task_due(store: S) {
     create(&store, ready("r1", NEVER)).await;
     assert!(claim(&store, T0, 10).await.is_empty());
     wake(&store, "r1").await;
@@ -244,14 +245,14 @@ pub async fn parking_by_somebody_else_takes_back_no_wake(store: S) {
     assert!(claim(&store, T0 + 500, 10).await.is_empty());
 }
 
-pub async fn waking_what_has_no_job_changes_nothing(store: S) {
+pub async fn waking_a_run_without_task_changes_nothing(store: S) {
     create(&store, finished("r1")).await;
     wake(&store, "r1").await;
     wake(&store, "nobody").await;
     assert!(claim(&store, T0 + 1, 10).await.is_empty());
 }
 
-pub async fn a_finished_job_is_gone_and_so_is_its_lease(store: S) {
+pub async fn a_finished_task_is_gone_and_so_is_its_lease(store: S) {
     create(&store, run("r1")).await;
     let lease = claim_one(&store, T0).await;
     // Somebody else, such as a person who cancels, ends the run.
@@ -264,11 +265,11 @@ pub async fn a_finished_job_is_gone_and_so_is_its_lease(store: S) {
     assert!(claim(&store, T0 + 1_000_000, 10).await.is_empty());
 }
 
-pub async fn keeping_a_job_leaves_its_lease(store: S) {
+pub async fn keeping_a_task_leaves_its_lease(store: S) {
     create(&store, run("r1")).await;
     let lease = claim_one(&store, T0).await;
     let keep = Advance {
-        job: JobChange::Keep,
+        task: RunTaskChange::Keep,
         ..advance("r1")
     };
     must(decide_under(&store, keep.clone(), &lease).await);
@@ -320,13 +321,13 @@ pub async fn reclaim_hands_back_every_lease_or_none(store: S) {
 pub async fn a_park_under_a_lost_lease_is_refused(store: S) {
     create(&store, run("r1")).await;
     let old = claim_one(&store, T0).await;
-    let claim = Claim {
+    let claim = ClaimRunTasks {
         owner: "other".into(),
         limit: 1,
         now_ms: T0 + 5_000,
         until_ms: T0 + 9_000,
     };
-    let new = must(store.claim(claim).await).remove(0).lease;
+    let new = must(store.claim_run_tasks(claim).await).remove(0).lease;
     assert_eq!(
         refusal(decide_under(&store, park("r1", T0), &old).await),
         ErrorCode::LeaseLost

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use riverrun_store::{
-    Bus, Change, Commit, Kinds, LogPage, LogQuery, Logged, Noticed, Retention, Writer,
+    Bus, Change, Commit, Kinds, LogPage, LogQuery, LogUpdate, Logged, Retention, Writer,
 };
 use riverrun_types::{Draft, EventType, RunStatus, StreamName};
 
@@ -198,7 +198,7 @@ pub async fn numbers_are_not_given_again(store: S) {
 }
 
 /// Whoever listens, reads and then goes by what it hears misses nothing and hears nothing twice.
-pub async fn what_is_heard_has_the_numbers_of_the_log(store: S) {
+pub async fn live_events_have_the_numbers_of_the_log(store: S) {
     let bus = Arc::new(Bus::default());
     let writer = Writer::spawn(store.clone(), bus.clone());
     let mut live = bus.listen_to(&Kinds::new(["order"]));
@@ -210,18 +210,18 @@ pub async fn what_is_heard_has_the_numbers_of_the_log(store: S) {
     );
     let stream = StreamName::new("webhook", "w");
     let events: Arc<[Draft]> = [said("log.info"), said("order.paid"), said("order.sent")].into();
-    let told = append(stream, events);
-    must(writer.commit(Commit::of(Change::Append(told))).await);
-    let Noticed::Batch(heard) = live.next().await else {
+    let appended = append(stream, events);
+    must(writer.commit(Commit::of(Change::Append(appended))).await);
+    let LogUpdate::Batch(received) = live.next().await else {
         panic!("nothing was missed");
     };
-    assert_eq!(heard.events, read(&store, &["order"], 0, 10).await);
-    let mut heard = Vec::new();
-    while heard.len() < 4 {
+    assert_eq!(received.events, read(&store, &["order"], 0, 10).await);
+    let mut received = Vec::new();
+    while received.len() < 4 {
         match all.next().await {
-            Noticed::Batch(batch) => heard.extend(batch.events.iter().cloned()),
-            Noticed::Missed => panic!("nothing was missed"),
+            LogUpdate::Batch(batch) => received.extend(batch.events.iter().cloned()),
+            LogUpdate::Missed => panic!("nothing was missed"),
         }
     }
-    assert_eq!(heard, read(&store, &[], 0, 10).await);
+    assert_eq!(received, read(&store, &[], 0, 10).await);
 }

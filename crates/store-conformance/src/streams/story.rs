@@ -1,6 +1,6 @@
 //! Stories: what has one correlation id, across streams.
 
-use riverrun_store::{Change, InStory, NewQueued, NewRun, Parent, StoryQuery};
+use riverrun_store::{Change, InStory, NewJob, NewRun, Parent, StoryQuery};
 use riverrun_types::{Draft, ErrorCode, EventType, Millis, StreamName};
 
 use crate::given::*;
@@ -22,7 +22,7 @@ async fn page(
 }
 
 /// The whole story, in pages of this size.
-async fn told(store: &S, id: &str, limit: usize) -> Vec<InStory> {
+async fn read_story(store: &S, id: &str, limit: usize) -> Vec<InStory> {
     let (mut items, mut next) = page(store, id, limit, None).await;
     while let Some(cursor) = next {
         let (more, after) = page(store, id, limit, Some(cursor)).await;
@@ -61,8 +61,8 @@ async fn tell(store: &S, stream: StreamName, events: Vec<Draft>) {
     must(change(store, Change::Append(append(stream, events.into()))).await);
 }
 
-fn job(text: &str, ms: Millis, story: Option<&str>) -> NewQueued {
-    NewQueued {
+fn job(text: &str, ms: Millis, story: Option<&str>) -> NewJob {
+    NewJob {
         created_ms: T0 + ms,
         correlation: story.map(Into::into),
         ..queued(text)
@@ -76,7 +76,7 @@ fn at(text: &str, ms: Millis) -> NewRun {
     }
 }
 
-pub async fn a_story_is_told_across_streams_in_order(store: S) {
+pub async fn a_story_is_read_across_streams_in_order(store: S) {
     // A trigger fires and starts `r`, which starts `sub`; a step of `r` adds a job that logs, and
     // `other` was started because of it. `noise` has nothing to do with it.
     let trigger = || StreamName::new("trigger", "t");
@@ -128,7 +128,7 @@ pub async fn a_story_is_told_across_streams_in_order(store: S) {
         logs(T0 + 11, 1).to_vec(),
     )
     .await;
-    let all = told(&store, "r", 100).await;
+    let all = read_story(&store, "r", 100).await;
     assert_eq!(
         shown(&all),
         [
@@ -145,14 +145,17 @@ pub async fn a_story_is_told_across_streams_in_order(store: S) {
     );
     assert_eq!(all[0].event.causation_id.as_deref(), Some("cause"));
     for limit in 1..=10 {
-        assert_eq!(told(&store, "r", limit).await, all, "{limit} a page");
+        assert_eq!(read_story(&store, "r", limit).await, all, "{limit} a page");
     }
     assert_eq!(
         must(store.run(&id("other")).await).and_then(|run| run.correlation),
         Some("r".into())
     );
-    assert_eq!(shown(&told(&store, "l", 9).await), ["5 job/l job.added"]);
-    assert_eq!(told(&store, "nothing", 9).await, []);
+    assert_eq!(
+        shown(&read_story(&store, "l", 9).await),
+        ["5 job/l job.added"]
+    );
+    assert_eq!(read_story(&store, "nothing", 9).await, []);
     for text in ["", "x", "5-1", "5-1@x", "-1@a/b"] {
         let query = StoryQuery {
             correlation: "r".into(),
@@ -179,10 +182,10 @@ pub async fn events_of_one_time_have_one_order(store: S) {
         vec![draft(T0 + 5, EventType::LogInfo); 70],
     )
     .await;
-    let all = told(&store, "x", 1_000).await;
+    let all = read_story(&store, "x", 1_000).await;
     assert_eq!(all.len(), 3 * 70 + 71);
     for limit in [1, 7, 64, 70, 71] {
-        assert_eq!(told(&store, "x", limit).await, all, "{limit} a page");
+        assert_eq!(read_story(&store, "x", limit).await, all, "{limit} a page");
     }
 }
 
@@ -197,9 +200,9 @@ pub async fn a_story_goes_with_what_it_is_made_of(store: S) {
         ..finished("r")
     };
     start(&store, new).await;
-    assert_eq!(told(&store, "x", 9).await.len(), 2);
+    assert_eq!(read_story(&store, "x", 9).await.len(), 2);
     must(change(&store, Change::Delete(id("r"))).await);
-    assert_eq!(told(&store, "x", 9).await, []);
+    assert_eq!(read_story(&store, "x", 9).await, []);
     start(&store, finished("r")).await;
-    assert_eq!(told(&store, "x", 9).await, []);
+    assert_eq!(read_story(&store, "x", 9).await, []);
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use riverrun_store::{
-    Advance, Bus, Change, Claim, Commit, Expect, JobChange, NewRun, RunFilter, Writer,
+    Advance, Bus, Change, ClaimRunTasks, Commit, Expect, NewRun, RunFilter, RunTaskChange, Writer,
 };
 use riverrun_types::{ErrorCode, EventType, RunStatus, StreamName};
 
@@ -193,26 +193,26 @@ pub async fn claims_and_commits_at_once_do_each_job_once(store: S) {
             let (store, writer, done) = (store.clone(), writer.clone(), done.clone());
             tokio::spawn(async move {
                 loop {
-                    let claim = Claim {
+                    let claim = ClaimRunTasks {
                         owner: format!("w{worker}").into(),
                         limit: 5,
                         now_ms: T0,
                         until_ms: T0 + 60_000,
                     };
-                    let claimed = must(store.claim(claim).await);
+                    let claimed = must(store.claim_run_tasks(claim).await);
                     if claimed.is_empty() {
                         return;
                     }
-                    for job in claimed {
+                    for task in claimed {
                         let end = Advance {
-                            job: JobChange::Finish,
-                            ..finish(job.lease.run.as_str())
+                            task: RunTaskChange::Finish,
+                            ..finish(task.lease.run.as_str())
                         };
                         let end = Commit::of(Change::Advance(Box::new(end)));
-                        must(writer.commit(end.under(Some(job.lease.clone()))).await);
+                        must(writer.commit(end.under(Some(task.lease.clone()))).await);
                         done.lock()
                             .expect("nobody panics with it")
-                            .push(job.lease.run.to_string());
+                            .push(task.lease.run.to_string());
                     }
                 }
             })

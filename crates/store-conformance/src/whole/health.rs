@@ -1,6 +1,6 @@
 //! The store about itself.
 
-use riverrun_store::{EventQuery, NewJob, NewRun, RunFilter};
+use riverrun_store::{EventQuery, NewRun, NewRunTask, RunFilter};
 use riverrun_types::{ErrorCode, StreamName, time::NEVER};
 
 use crate::given::*;
@@ -19,7 +19,7 @@ pub async fn stats_count_jobs(store: S) {
     assert_eq!(must(store.stats().await).ready, 0);
     for (name, at_ms) in [("r1", T0), ("r2", T0), ("r3", NEVER), ("r4", T0)] {
         let new = NewRun {
-            job: Some(NewJob::Ready { at_ms }),
+            task: Some(NewRunTask::Ready { at_ms }),
             ..run(name)
         };
         create(&store, new).await;

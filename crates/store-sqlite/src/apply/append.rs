@@ -77,9 +77,9 @@ fn tell(core: &Core, name: &StreamName) -> Worked<Vec<Draft>> {
     let Some((no, life)) = life::life(core, &name.id)? else {
         return Ok(Vec::new());
     };
-    let untold = life.untold();
-    if !untold.is_empty() {
-        life::told(core, no, &life)?;
+    let unrecorded = life.unrecorded();
+    if !unrecorded.is_empty() {
+        life::record_stage(core, no, &life)?;
     }
-    Ok(untold)
+    Ok(unrecorded)
 }

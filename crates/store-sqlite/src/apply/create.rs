@@ -48,8 +48,8 @@ pub(super) fn create(core: &Core, new: &NewRun, mut row: RunRow) -> Worked<RunRo
         conn.prepare_cached("INSERT OR IGNORE INTO tags (tag, run) VALUES (?1, ?2)")?
             .execute((&**tag, row.place))?;
     }
-    if let Some(job) = &new.job {
-        run_task::add(core, row.place, job)?;
+    if let Some(task) = &new.task {
+        run_task::add(core, row.place, task)?;
     }
     if let Some(snapshot) = &new.snapshot {
         super::advance::keep_snapshot(core, row.place, snapshot)?;

@@ -6,10 +6,10 @@ mod advance;
 mod append;
 mod create;
 mod delete;
-mod run_task;
 mod recent;
 mod register;
 mod rows;
+mod run_task;
 mod stream;
 
 use riverrun_store::{
@@ -19,8 +19,8 @@ use riverrun_store::{
 use riverrun_types::{RunId, StreamName};
 
 pub(crate) use delete::remove;
-pub(crate) use run_task::wake;
 pub(crate) use recent::Recent;
+pub(crate) use run_task::wake;
 
 use crate::{
     awaits,
@@ -52,7 +52,7 @@ fn apply(core: &Core, commit: &Commit) -> Worked<Receipt> {
         core,
         commit,
         receipt,
-        told: awaits::Told::default(),
+        wakes: awaits::Wakes::default(),
         takes: queue::Takes::of(core, commit.take.as_ref())?,
         created: Vec::new(),
         streams: Vec::new(),
@@ -61,10 +61,10 @@ fn apply(core: &Core, commit: &Commit) -> Worked<Receipt> {
         writing.write(write)?;
     }
     let Writing {
-        mut receipt, told, ..
+        mut receipt, wakes, ..
     } = writing;
-    receipt.signalled = told.signalled;
-    receipt.woken = told.runs();
+    receipt.signalled = wakes.signalled;
+    receipt.woken = wakes.runs();
     Ok(receipt)
 }
 
@@ -73,7 +73,7 @@ struct Writing<'a> {
     core: &'a Core,
     commit: &'a Commit,
     receipt: Receipt,
-    told: awaits::Told,
+    wakes: awaits::Wakes,
     takes: Option<queue::Takes>,
     /// The runs that the commit has created so far, and their numbers.
     created: Vec<(RunId, i64)>,
@@ -130,7 +130,7 @@ impl Writing<'_> {
                 at_ms,
             } => {
                 if run_task::give_back(core, self.run(run, place)?, token, at_ms)? {
-                    self.told.woken.push(run.clone());
+                    self.wakes.woken.push(run.clone());
                 }
             }
             Write::ParkRun { run, place, at_ms } => {
@@ -166,16 +166,16 @@ impl Writing<'_> {
             } => queue::pause(core, queue, paused, now_ms)?,
             Write::AddAwait { new, place } => {
                 let run = self.run(&new.run, place)?;
-                awaits::add(core, new, run, &mut self.told)?;
+                awaits::add(core, new, run, &mut self.wakes)?;
             }
             Write::EndAwait(id) => awaits::end(core, id)?,
-            Write::FireAwait(fire) => awaits::fire(core, fire, &mut self.told)?,
+            Write::FireAwait(fire) => awaits::fire(core, fire, &mut self.wakes)?,
             Write::Signal(signal) => {
                 let event = signal.whole(&self.commit.changes, &self.receipt.placed);
-                awaits::signal(core, signal, &event, &mut self.told)?;
+                awaits::signal(core, signal, &event, &mut self.wakes)?;
             }
             Write::Listen { kind, on } => awaits::listen(core, kind, on)?,
-            Write::RemoveSignal(no) => awaits::heard(core, no, &mut self.told)?,
+            Write::RemoveSignal(no) => awaits::remove_signal(core, no, &mut self.wakes)?,
             Write::PutTrigger(new) => triggers::put(core, new)?,
             Write::RemoveTrigger { id, now_ms } => triggers::remove(core, id, now_ms)?,
             Write::FireTrigger(firing) => triggers::fire(core, firing)?,

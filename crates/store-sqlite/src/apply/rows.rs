@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use riverrun_store::{
     AwaitRecord, Error, JobLease, Life,
     judge::{
-        AwaitRows, JobRow, JobRows, KeyRows, Read, RunJob, RunKey, RunRow, RunRows, StreamRow,
+        AwaitRows, JobRow, JobRows, KeyRows, Read, RunKey, RunRow, RunRows, RunTask, StreamRow,
         StreamRows, TriggerRow, TriggerRows,
     },
 };
@@ -61,8 +61,8 @@ impl RunRows for Tables<'_> {
         }
     }
 
-    fn run_job(&mut self, run: &RunId) -> Worked<Option<RunJob>> {
-        let job = self
+    fn run_task(&mut self, run: &RunId) -> Worked<Option<RunTask>> {
+        let task = self
             .0
             .conn
             .prepare_cached(
@@ -71,13 +71,13 @@ impl RunRows for Tables<'_> {
             )?
             .query_row([run.as_str()], |row| {
                 let token: Option<i64> = row.get(1)?;
-                Ok(RunJob {
+                Ok(RunTask {
                     at_ms: row.get(0)?,
                     token: token.map(i64::cast_unsigned),
                     is_woken: row.get(2)?,
                 })
             });
-        Ok(job.optional()?)
+        Ok(task.optional()?)
     }
 }
 

@@ -1,19 +1,19 @@
 //! The job that drives a run: one row while the run needs work.
 
-use riverrun_store::NewJob;
+use riverrun_store::NewRunTask;
 use riverrun_types::Millis;
 use rusqlite::OptionalExtension;
 
 use crate::{columns::token_code, core::Core, error::Worked};
 
-pub(super) fn add(core: &Core, run: i64, job: &NewJob) -> Worked<()> {
-    match job {
-        NewJob::Ready { at_ms } => {
+pub(super) fn add(core: &Core, run: i64, task: &NewRunTask) -> Worked<()> {
+    match task {
+        NewRunTask::Ready { at_ms } => {
             core.conn
                 .prepare_cached("INSERT INTO jobs (run, at_ms) VALUES (?1, ?2)")?
                 .execute((run, at_ms))?;
         }
-        NewJob::Leased {
+        NewRunTask::Leased {
             token,
             owner,
             until_ms,
@@ -29,7 +29,7 @@ pub(super) fn add(core: &Core, run: i64, job: &NewJob) -> Worked<()> {
     Ok(())
 }
 
-/// The holder of the lease gives the job back ([`riverrun_store::judge::RunJob::give_back`]). Says
+/// The holder of the lease gives the job back ([`riverrun_store::judge::RunTask::give_back`]). Says
 /// whether it is due because it was woken meanwhile.
 pub(super) fn give_back(core: &Core, run: i64, token: u64, at_ms: Millis) -> Worked<bool> {
     let woken: Option<bool> = core
@@ -51,7 +51,7 @@ pub(super) fn give_back(core: &Core, run: i64, token: u64, at_ms: Millis) -> Wor
     Ok(due_ms < at_ms)
 }
 
-/// Somebody else sets the time ([`riverrun_store::judge::RunJob::park`]): a leased job is woken, a
+/// Somebody else sets the time ([`riverrun_store::judge::RunTask::park`]): a leased job is woken, a
 /// free one moved, a missing one made. A free one that was woken, or handed back, stays due.
 pub(super) fn park(core: &Core, run: i64, at_ms: Millis) -> Worked<()> {
     core.conn
@@ -65,7 +65,7 @@ pub(super) fn park(core: &Core, run: i64, at_ms: Millis) -> Worked<()> {
     Ok(())
 }
 
-/// As [`riverrun_store::judge::RunJob::wake`] says.
+/// As [`riverrun_store::judge::RunTask::wake`] says.
 pub(crate) fn wake(core: &Core, run: i64) -> Worked<()> {
     core.conn
         .prepare_cached(

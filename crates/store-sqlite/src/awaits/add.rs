@@ -3,17 +3,17 @@
 use riverrun_store::{Awaited, Given, Matcher, NewAwait, equality::Shape};
 use rusqlite::params;
 
-use super::{DOORS, OPEN, Told, fire, lookback, record, shapes};
+use super::{CALLBACKS, OPEN, Wakes, fire, lookback, record, shapes};
 use crate::{columns::Sealed, core::Core, error::Worked};
 
 /// Writes an await whose id is known to be free, of the run with this number.
-pub(crate) fn add(core: &Core, new: &NewAwait, run: i64, told: &mut Told) -> Worked<()> {
+pub(crate) fn add(core: &Core, new: &NewAwait, run: i64, wakes: &mut Wakes) -> Worked<()> {
     match &new.what {
-        Awaited::Door { .. } => {
+        Awaited::Callback { .. } => {
             core.conn
                 .prepare_cached("UPDATE shapes SET open = open + 1, held = held + 1 WHERE no = 0")?
                 .execute([])?;
-            insert(core, new, run, DOORS, None)?;
+            insert(core, new, run, CALLBACKS, None)?;
         }
         Awaited::Event {
             kind,
@@ -36,7 +36,7 @@ pub(crate) fn add(core: &Core, new: &NewAwait, run: i64, told: &mut Told) -> Wor
                     from_ms,
                 };
                 window.open(&core.conn, logged_ms, new.created_ms)?;
-                look_back(core, new, run, place, matcher, &window, told)?;
+                look_back(core, new, run, place, matcher, &window, wakes)?;
             }
         }
     }
@@ -75,12 +75,12 @@ fn look_back(
     place: i64,
     matcher: &Matcher,
     window: &lookback::Window<'_>,
-    told: &mut Told,
+    wakes: &mut Wakes,
 ) -> Worked<()> {
     let conn = &core.conn;
     let given = Given::of(&new.given);
     if matcher.filter().is_some() {
-        told.signalled |= window.post(conn, &new.id, given, None)?;
+        wakes.signalled |= window.post(conn, &new.id, given, None)?;
         return Ok(());
     }
     let Some(event) = window.earliest(conn, given)? else {
@@ -92,6 +92,6 @@ fn look_back(
         run_id: new.run.clone(),
         fired: 0,
     };
-    fire::give(core, &target, &event, new.created_ms, told)?;
+    fire::give(core, &target, &event, new.created_ms, wakes)?;
     shapes::shut(conn, window.shape, 1)
 }

@@ -2,7 +2,7 @@
 
 use rusqlite::OptionalExtension;
 
-use super::{CLOSED, DOORS, OPEN, shapes};
+use super::{CALLBACKS, CLOSED, OPEN, shapes};
 use crate::{core::Core, error::Worked};
 
 /// A door is closed, anything else forgotten.
@@ -13,11 +13,11 @@ pub(crate) fn end(core: &Core, id: &str) -> Worked<()> {
         .query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
         .optional()?;
     match found {
-        None | Some((_, DOORS, CLOSED)) => Ok(()),
-        Some((no, DOORS, state)) => {
+        None | Some((_, CALLBACKS, CLOSED)) => Ok(()),
+        Some((no, CALLBACKS, state)) => {
             conn.prepare_cached("UPDATE awaits SET state = ?2 WHERE no = ?1")?
                 .execute((no, CLOSED))?;
-            shapes::shut(conn, DOORS, usize::from(state == OPEN))
+            shapes::shut(conn, CALLBACKS, usize::from(state == OPEN))
         }
         Some((no, shape, state)) => remove(core, no, shape, state),
     }

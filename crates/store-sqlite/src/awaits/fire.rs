@@ -3,7 +3,7 @@
 use riverrun_store::{Error, Fire};
 use riverrun_types::{Millis, RunId};
 
-use super::{FIRED, OPEN, Told, shapes};
+use super::{FIRED, OPEN, Wakes, shapes};
 use crate::{
     apply,
     columns::Sealed,
@@ -21,7 +21,7 @@ pub(super) struct Target {
 }
 
 /// Fires an await of which is known that it can be.
-pub(crate) fn fire(core: &Core, fire: &Fire, told: &mut Told) -> Worked<()> {
+pub(crate) fn fire(core: &Core, fire: &Fire, wakes: &mut Wakes) -> Worked<()> {
     let found = core
         .conn
         .prepare_cached(
@@ -45,7 +45,7 @@ pub(crate) fn fire(core: &Core, fire: &Fire, told: &mut Told) -> Worked<()> {
         }
         Err(error) => return Err(error.into()),
     };
-    give(core, &target, fire.value.as_str(), fire.now_ms, told)?;
+    give(core, &target, fire.value.as_str(), fire.now_ms, wakes)?;
     shapes::shut(&core.conn, shape, usize::from(state == OPEN))
 }
 
@@ -55,7 +55,7 @@ pub(super) fn give(
     target: &Target,
     value: &str,
     now_ms: Millis,
-    told: &mut Told,
+    wakes: &mut Wakes,
 ) -> Worked<()> {
     let conn = &core.conn;
     conn.prepare_cached(
@@ -65,6 +65,6 @@ pub(super) fn give(
     conn.prepare_cached("INSERT INTO answers (await, at, value) VALUES (?1, ?2, ?3)")?
         .execute((target.no, target.fired, Sealed(value)))?;
     apply::wake(core, target.run)?;
-    told.woken.push(target.run_id.clone());
+    wakes.woken.push(target.run_id.clone());
     Ok(())
 }

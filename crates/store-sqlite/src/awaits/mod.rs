@@ -25,7 +25,7 @@ pub(crate) use lookback::each as each_emitted;
 pub(crate) use quiet::Quiet;
 pub(crate) use record::{COLUMNS, TABLES, load, record, state_code};
 pub(crate) use shapes::of_kind;
-pub(crate) use signal::{heard, listen, signal};
+pub(crate) use signal::{listen, remove_signal, signal};
 pub(crate) use trim::trim;
 pub(crate) use unjudged::{UNJUDGED, has_unjudged};
 
@@ -34,17 +34,17 @@ pub(crate) const FIRED: i64 = 1;
 pub(crate) const CLOSED: i64 = 2;
 
 /// The shape of all doors.
-pub(crate) const DOORS: i64 = 0;
+pub(crate) const CALLBACKS: i64 = 0;
 
 /// What changes say in the receipt of whom to wake.
 #[derive(Default)]
-pub(crate) struct Told {
+pub(crate) struct Wakes {
     /// Runs that are due now, as often as something made them so.
     pub(crate) woken: Vec<RunId>,
     pub(crate) signalled: bool,
 }
 
-impl Told {
+impl Wakes {
     /// Each run once, in the order in which they were woken first.
     pub(crate) fn runs(self) -> Vec<RunId> {
         let mut seen = HashSet::new();

@@ -52,9 +52,10 @@ struct Body {
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
+        rename = "door",
         deserialize_with = "present"
     )]
-    door: Option<Json>,
+    callback: Option<Json>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     many: bool,
 }
@@ -76,8 +77,8 @@ pub(super) fn body(new: &NewAwait) -> Option<Json> {
             },
             ..Body::default()
         },
-        Awaited::Door { door, many } => Body {
-            door: Some(door.clone()),
+        Awaited::Callback { callback, many } => Body {
+            callback: Some(callback.clone()),
             many: *many,
             ..Body::default()
         },
@@ -101,9 +102,9 @@ fn read(body: Option<Payload>) -> Result<Body> {
 
 fn what(body: Option<Payload>, kind: Name, class: i64) -> Result<Awaited> {
     let body = read(body)?;
-    if class == super::shapes::DOOR {
-        return Ok(Awaited::Door {
-            door: body.door.unwrap_or_else(Json::null),
+    if class == super::shapes::CALLBACK {
+        return Ok(Awaited::Callback {
+            callback: body.callback.unwrap_or_else(Json::null),
             many: body.many,
         });
     }
@@ -135,8 +136,8 @@ pub(crate) fn record(row: &Row<'_>) -> Result<(i64, AwaitRecord)> {
             fired_ms: row.get(9)?,
             fired: row.get(10)?,
             values: Vec::new(),
-            what: Awaited::Door {
-                door: Json::null(),
+            what: Awaited::Callback {
+                callback: Json::null(),
                 many: false,
             },
         };

@@ -4,15 +4,15 @@ use riverrun_store::Matcher;
 use riverrun_types::Millis;
 use rusqlite::{Connection, OptionalExtension};
 
-use super::DOORS;
+use super::CALLBACKS;
 use crate::error::Worked;
 
 pub(super) const EQUAL: i64 = 0;
 pub(super) const FILTER: i64 = 1;
-pub(super) const DOOR: i64 = 2;
+pub(super) const CALLBACK: i64 = 2;
 
 /// A shape that events of its kind are measured by.
-pub(crate) struct Known {
+pub(crate) struct ShapeRow {
     pub(crate) no: i64,
     pub(crate) paths: String,
     pub(super) class: i64,
@@ -29,13 +29,13 @@ pub(super) fn class(matcher: &Matcher) -> i64 {
 }
 
 /// The shapes of a kind that have open awaits, or whose events are remembered by key.
-pub(crate) fn of_kind(conn: &Connection, kind: &str) -> rusqlite::Result<Vec<Known>> {
+pub(crate) fn of_kind(conn: &Connection, kind: &str) -> rusqlite::Result<Vec<ShapeRow>> {
     let mut statement = conn.prepare_cached(
         "SELECT no, paths, class, open, logged_ms FROM shapes
          WHERE kind = ?1 AND class < 2 AND (open > 0 OR logged_ms IS NOT NULL)",
     )?;
     let rows = statement.query_map([kind], |row| {
-        Ok(Known {
+        Ok(ShapeRow {
             no: row.get(0)?,
             paths: row.get(1)?,
             class: row.get(2)?,
@@ -85,7 +85,7 @@ pub(super) fn shut(conn: &Connection, shape: i64, count: usize) -> Worked<()> {
 pub(super) fn leave(conn: &Connection, shape: i64, was_open: bool) -> Worked<()> {
     conn.prepare_cached("UPDATE shapes SET open = open - ?2, held = held - 1 WHERE no = ?1")?
         .execute((shape, was_open))?;
-    if shape != DOORS {
+    if shape != CALLBACKS {
         conn.prepare_cached(
             "DELETE FROM shapes WHERE no = ?1 AND held = 0 AND logged_ms IS NULL
                  AND NOT EXISTS (SELECT 1 FROM emit_keys WHERE shape = ?1)",

@@ -5,12 +5,12 @@ use riverrun_types::{Json, Name, RunId};
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::{
-    Told, fire, lookback,
+    Wakes, fire, lookback,
     shapes::{self, FILTER},
 };
 use crate::{columns::Sealed, core::Core, error::Worked};
 
-pub(crate) fn signal(core: &Core, signal: &Signal, event: &Json, told: &mut Told) -> Worked<()> {
+pub(crate) fn signal(core: &Core, signal: &Signal, event: &Json, wakes: &mut Wakes) -> Worked<()> {
     let conn = &core.conn;
     let seq = log(core, signal, event)?;
     let mut keys = Keys::new(event);
@@ -45,25 +45,25 @@ pub(crate) fn signal(core: &Core, signal: &Signal, event: &Json, told: &mut Told
         is_over |= targets.len() > room;
         let count = targets.len().min(room);
         for target in targets.iter().take(room) {
-            fire::give(core, target, event.as_str(), signal.now_ms, told)?;
+            fire::give(core, target, event.as_str(), signal.now_ms, wakes)?;
         }
         shapes::shut(conn, shape.no, count)?;
         room -= count;
     }
     is_left |= is_over;
-    if !is_left && !signal.is_heard && room == Signal::MAX_FIRED {
-        unheard(core, signal)?;
+    if !is_left && !signal.has_subscriber && room == Signal::MAX_FIRED {
+        count_unheard(core, signal)?;
     }
     if is_left {
         conn.prepare_cached("INSERT INTO signals (emit, kind, over) VALUES (?1, ?2, ?3)")?
             .execute((seq, &*signal.kind, is_over))?;
-        told.signalled = true;
+        wakes.signalled = true;
     }
     Ok(())
 }
 
 /// Who waits for a kind, and whether somebody listens to it.
-fn audience(core: &Core, kind: &Name) -> Worked<(Vec<shapes::Known>, bool)> {
+fn audience(core: &Core, kind: &Name) -> Worked<(Vec<shapes::ShapeRow>, bool)> {
     let (shapes, is_listened) = (shapes::of_kind(&core.conn, kind)?, is_listened(core, kind)?);
     if shapes.is_empty() && !is_listened {
         core.quiet.learn(kind);
@@ -83,7 +83,7 @@ fn is_behind(core: &Core, kind: &str) -> Worked<bool> {
 }
 
 /// Counts an event to which nobody reacts.
-fn unheard(core: &Core, signal: &Signal) -> Worked<()> {
+fn count_unheard(core: &Core, signal: &Signal) -> Worked<()> {
     core.conn
         .prepare_cached(
             "INSERT INTO unheard (kind, count, last_ms) VALUES (?1, 1, ?2)
@@ -173,7 +173,7 @@ pub(crate) fn listen(core: &Core, kind: &str, on: bool) -> Worked<()> {
 }
 
 /// Takes a signal out of the outbox. An await that looks back on more has the next ones put in.
-pub(crate) fn heard(core: &Core, no: u64, told: &mut Told) -> Worked<()> {
+pub(crate) fn remove_signal(core: &Core, no: u64, wakes: &mut Wakes) -> Worked<()> {
     // A number beyond the column's is nobody's.
     let Ok(no) = i64::try_from(no) else {
         return Ok(());
@@ -186,7 +186,7 @@ pub(crate) fn heard(core: &Core, no: u64, told: &mut Told) -> Worked<()> {
     conn.prepare_cached("DELETE FROM signals WHERE no = ?1")?
         .execute([no])?;
     if let Some((emit, Some(only))) = known {
-        told.signalled |= lookback::go_on(conn, &only, emit)?;
+        wakes.signalled |= lookback::go_on(conn, &only, emit)?;
     }
     Ok(())
 }

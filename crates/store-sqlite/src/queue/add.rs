@@ -1,6 +1,6 @@
 //! Adding jobs.
 
-use riverrun_store::{Added, ClaimedJob, JobLease, NewQueued, Unique};
+use riverrun_store::{Added, ClaimedJob, JobLease, NewJob, Unique};
 use riverrun_types::{Millis, Name, RunId};
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -28,7 +28,7 @@ pub(crate) fn queue_of_job(conn: &Connection, id: &RunId) -> Worked<Option<Name>
 /// Adds a job, unless it is there already. It is claimed at once if whoever adds it has room.
 pub(crate) fn add(
     core: &Core,
-    job: &NewQueued,
+    job: &NewJob,
     takes: Option<&mut Takes>,
 ) -> Worked<(Added, Option<ClaimedJob>)> {
     let (conn, queues) = (&core.conn, &mut *core.queues.borrow_mut());
@@ -100,13 +100,13 @@ pub(crate) fn add(
 }
 
 /// When it may begin: not before it is there, whatever was asked for.
-fn ready_ms(job: &NewQueued) -> Millis {
+fn ready_ms(job: &NewJob) -> Millis {
     job.at_ms
         .map_or(job.created_ms, |at_ms| at_ms.max(job.created_ms))
 }
 
 /// A job that is born active.
-fn claimed(job: &NewQueued, place: i64, token: u64) -> ClaimedJob {
+fn claimed(job: &NewJob, place: i64, token: u64) -> ClaimedJob {
     ClaimedJob {
         lease: JobLease {
             id: job.id.clone(),
@@ -130,7 +130,7 @@ fn claimed(job: &NewQueued, place: i64, token: u64) -> ClaimedJob {
 }
 
 /// What the job that has a name is like.
-struct Known {
+struct ExistingJob {
     no: i64,
     id: String,
     /// None: retention has removed it, and its name is taken for a while yet.
@@ -147,16 +147,16 @@ fn taken(
     queues: &mut Queues,
     queue: i64,
     unique: &Unique,
-    job: &NewQueued,
+    job: &NewJob,
 ) -> Worked<Option<RunId>> {
-    let known: Option<Known> = conn
+    let known: Option<ExistingJob> = conn
         .prepare_cached(
             "SELECT u.job, coalesce(w.id, u.id), w.state, coalesce(w.lane, 0),
                     coalesce(w.attempt, 0), coalesce(w.taken, 0), u.until_ms
              FROM uniques u LEFT JOIN work w ON w.no = u.job WHERE u.queue = ?1 AND u.key = ?2",
         )?
         .query_row((queue, &*unique.key), |row| {
-            Ok(Known {
+            Ok(ExistingJob {
                 no: row.get(0)?,
                 id: row.get(1)?,
                 state: row.get(2)?,
@@ -184,7 +184,7 @@ fn taken(
 }
 
 /// Lets a delayed job become another one, whose time counts from now on.
-fn replace(conn: &Connection, queue: &mut Queue, known: &Known, job: &NewQueued) -> Worked<()> {
+fn replace(conn: &Connection, queue: &mut Queue, known: &ExistingJob, job: &NewJob) -> Worked<()> {
     let at_ms = ready_ms(job);
     let state = if at_ms > job.created_ms {
         DELAYED

@@ -144,27 +144,27 @@ pub(super) fn take(
     let mut jobs = Vec::new();
     let mut left = room;
     while left > 0 {
-        let turns = turns(conn, queue, claim.limits.per_key, left)?;
-        if turns.is_empty() {
+        let lane_rooms = lane_rooms(conn, queue, claim.limits.per_key, left)?;
+        if lane_rooms.is_empty() {
             break;
         }
-        let share = (left / turns.len() as i64).max(1);
+        let share = (left / lane_rooms.len() as i64).max(1);
         let mut is_stuck = true;
-        for turn in turns {
-            let most = share.min(left).min(turn.room);
-            let taken = take_lane(conn, queue, claim, token, turn.lane, most)?;
+        for lane in lane_rooms {
+            let most = share.min(left).min(lane.room);
+            let taken = take_lane(conn, queue, claim, token, lane.lane, most)?;
             left -= taken.len() as i64;
-            let served = turn.turn.max(queue.turn);
+            let served = lane.turn.max(queue.turn);
             queue.turn = served;
             let next = served + taken.len() as i64;
-            if turn.lane == 0 {
+            if lane.lane == 0 {
                 queue.own_turn = next;
             } else {
                 // More may be active than may be now: the limit was higher before.
-                let is_full = taken.len() as i64 >= turn.room;
+                let is_full = taken.len() as i64 >= lane.room;
                 is_stuck &= !is_full;
                 conn.prepare_cached("UPDATE lanes SET turn = ?2 WHERE no = ?1")?
-                    .execute((turn.lane, if is_full { lanes::BLOCKED } else { next }))?;
+                    .execute((lane.lane, if is_full { lanes::BLOCKED } else { next }))?;
             }
             is_stuck &= taken.is_empty();
             jobs.extend(taken);
@@ -177,7 +177,7 @@ pub(super) fn take(
 }
 
 /// A lane that may be served.
-struct Turn {
+struct LaneRoom {
     lane: i64,
     turn: i64,
     /// Jobs of it that may begin.
@@ -185,16 +185,21 @@ struct Turn {
 }
 
 /// The lanes that are to be served next, at most `most`.
-fn turns(conn: &Connection, queue: &Queue, per_key: Option<u32>, most: i64) -> Worked<Vec<Turn>> {
+fn lane_rooms(
+    conn: &Connection,
+    queue: &Queue,
+    per_key: Option<u32>,
+    most: i64,
+) -> Worked<Vec<LaneRoom>> {
     let limit = per_key.map_or(i64::MAX, i64::from);
-    let mut turns: Vec<Turn> = conn
+    let mut lane_rooms: Vec<LaneRoom> = conn
         .prepare_cached(
             "SELECT no, turn, active FROM lanes
              WHERE queue = ?1 AND waiting > 0 AND turn < ?2 ORDER BY turn LIMIT ?3",
         )?
         .query_map((queue.no, lanes::BLOCKED, most), |row| {
             let active: i64 = row.get(2)?;
-            Ok(Turn {
+            Ok(LaneRoom {
                 lane: row.get(0)?,
                 turn: row.get(1)?,
                 room: limit - active,
@@ -202,15 +207,15 @@ fn turns(conn: &Connection, queue: &Queue, per_key: Option<u32>, most: i64) -> W
         })?
         .collect::<rusqlite::Result<_>>()?;
     if queue.count(WAITING) > queue.keyed {
-        turns.push(Turn {
+        lane_rooms.push(LaneRoom {
             lane: 0,
             turn: queue.own_turn,
             room: i64::MAX,
         });
     }
-    turns.sort_by_key(|turn| turn.turn);
-    turns.truncate(usize::try_from(most).unwrap_or(usize::MAX));
-    Ok(turns)
+    lane_rooms.sort_by_key(|lane| lane.turn);
+    lane_rooms.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+    Ok(lane_rooms)
 }
 
 fn take_lane(

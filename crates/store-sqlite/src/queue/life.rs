@@ -1,6 +1,6 @@
 //! What a job's row knows of its life, for its stream.
 
-use riverrun_store::{Life, Result, Told};
+use riverrun_store::{Life, LifeStage, Result};
 use riverrun_types::Name;
 use rusqlite::{OptionalExtension, Row};
 
@@ -31,7 +31,7 @@ pub(crate) fn read(row: &Row<'_>) -> Result<(i64, Life)> {
         created_ms: row.get(5).map_err(translate)?,
         started_ms: row.get(6).map_err(translate)?,
         ended_ms: row.get(7).map_err(translate)?,
-        told: Told::from_code(row.get(8).map_err(translate)?),
+        recorded: LifeStage::from_code(row.get(8).map_err(translate)?),
         result: parsed(9)?,
         error: parsed(10)?,
     };
@@ -51,9 +51,9 @@ pub(crate) fn life(core: &Core, id: &str) -> Worked<Option<(i64, Life)>> {
 }
 
 /// The stream holds all of it now.
-pub(crate) fn told(core: &Core, no: i64, life: &Life) -> Worked<()> {
+pub(crate) fn record_stage(core: &Core, no: i64, life: &Life) -> Worked<()> {
     core.conn
         .prepare_cached("UPDATE work SET told = ?2 WHERE no = ?1")?
-        .execute((no, life.all_told().code()))?;
+        .execute((no, life.stage().code()))?;
     Ok(())
 }

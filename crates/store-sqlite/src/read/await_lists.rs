@@ -10,7 +10,7 @@ use super::{
     lists::{MAX_PAGE, read_cursor},
 };
 use crate::{
-    awaits::{COLUMNS, DOORS, TABLES, state_code},
+    awaits::{CALLBACKS, COLUMNS, TABLES, state_code},
     error::translate,
 };
 
@@ -47,12 +47,12 @@ fn walks(view: View<'_>, filter: &AwaitFilter) -> Result<Vec<Walk>> {
             condition += " AND +s.kind = ?2 AND +s.class < 2";
             values.push(Value::from(kind.to_string()));
         }
-        if filter.doors {
-            condition += &format!(" AND +a.shape = {DOORS}");
+        if filter.callbacks {
+            condition += &format!(" AND +a.shape = {CALLBACKS}");
         }
         return Ok(vec![(condition, values)]);
     }
-    let shapes = match (&filter.kind, filter.doors) {
+    let shapes = match (&filter.kind, filter.callbacks) {
         (None, false) => {
             let condition = match state {
                 None => "1".to_owned(),
@@ -62,7 +62,7 @@ fn walks(view: View<'_>, filter: &AwaitFilter) -> Result<Vec<Walk>> {
             };
             return Ok(vec![(condition, Vec::new())]);
         }
-        (None, true) => vec![DOORS],
+        (None, true) => vec![CALLBACKS],
         // A door has no kind.
         (Some(_), true) => Vec::new(),
         (Some(kind), false) => shapes_of(view, kind)?,

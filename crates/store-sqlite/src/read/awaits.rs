@@ -134,7 +134,7 @@ fn fitting(
 
 pub(crate) fn await_stats(view: View<'_>) -> Result<AwaitStats> {
     let read = || -> rusqlite::Result<AwaitStats> {
-        let (events, doors) = view
+        let (events, callbacks) = view
             .conn
             .prepare_cached(
                 // Counts that are damaged are left out: `verify` compares them.
@@ -158,7 +158,7 @@ pub(crate) fn await_stats(view: View<'_>) -> Result<AwaitStats> {
         })?;
         let mut stats = AwaitStats {
             events,
-            doors,
+            callbacks,
             kinds: kinds.collect::<rusqlite::Result<_>>()?,
             ..AwaitStats::default()
         };

@@ -330,7 +330,7 @@ fn of_job(view: View<'_>, name: &StreamName, context: &EventContext) -> Result<O
     };
     let (_, life) = life::read(row)?;
     let number = |at: usize| row.get::<_, Option<i64>>(at).map_err(translate);
-    let mut derived = life.untold();
+    let mut derived = life.unrecorded();
     in_order(&mut derived, number(13)?.unwrap_or(0));
     Ok(Some(Stream {
         no: -number(11)?.unwrap_or(0),

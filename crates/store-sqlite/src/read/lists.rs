@@ -7,7 +7,7 @@ use super::{
     View, runs,
     walk::{Bounds, Walk},
 };
-use crate::{columns::status_code, error::translate, creation_drift};
+use crate::{columns::status_code, creation_drift, error::translate};
 
 /// The most rows of a page, however many were asked for.
 pub(super) const MAX_PAGE: usize = 100_000;

@@ -12,7 +12,7 @@ use std::{
 };
 
 use riverrun_store::{
-    Change, Fired, Firing, FlowRecord, Lasts, NewJob, NewQueued, NewRun, NewTrigger, NextDue,
+    Change, Fired, Firing, FlowRecord, Lasts, NewJob, NewRun, NewRunTask, NewTrigger, NextDue,
     Parent, Settled, Snapshot, Steer, Take,
 };
 use riverrun_store_conformance::{awaits::given as awaits, given::*, queues::given as queues};
@@ -193,7 +193,7 @@ async fn runs(store: &S) {
             wake_ms: Some(T0 + 60_000),
             ..projection(RunStatus::Waiting)
         },
-        job: Some(NewJob::Ready { at_ms: T0 + 60_000 }),
+        task: Some(NewRunTask::Ready { at_ms: T0 + 60_000 }),
         ..run("waits")
     };
     create(store, waits).await;
@@ -201,7 +201,7 @@ async fn runs(store: &S) {
 }
 
 async fn jobs(store: &S) {
-    let large = NewQueued {
+    let large = NewJob {
         data: json(&format!("\"{}\"", "large ".repeat(300))),
         ..queued("large")
     };
@@ -245,7 +245,7 @@ async fn waiting(store: &S) {
     awaits::wait(store, awaits::awaits("await1", "s1", order)).await;
     let filtered = awaits::filters("order", &[("id", "2")]);
     awaits::wait(store, awaits::awaits("await2", "s2", filtered)).await;
-    awaits::wait(store, awaits::awaits("door", "s3", awaits::door(true))).await;
+    awaits::wait(store, awaits::awaits("door", "s3", awaits::callback(true))).await;
     must(awaits::fire(store, "door", r#"{"approved":true}"#).await);
     awaits::say(store, awaits::signal("order", r#"{"id":1}"#)).await;
     awaits::say(store, awaits::signal("order", r#"{"id":2}"#)).await;
@@ -258,12 +258,12 @@ async fn waiting(store: &S) {
 }
 
 /// Whether a check of the folder notices something.
-fn is_noticed(folder: &Path, expecting: &mut Expecting) -> bool {
+fn is_detected(folder: &Path, expecting: &mut Expecting) -> bool {
     verify(folder, expecting).map_or(true, |report| !report.is_well())
 }
 
 #[tokio::test]
-async fn a_flipped_bit_of_a_column_is_noticed_or_documented() {
+async fn a_flipped_bit_of_a_column_is_detected_or_documented() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     fill(&store).await;
@@ -307,13 +307,13 @@ async fn a_flipped_bit_of_a_column_is_noticed_or_documented() {
                 continue;
             }
             write(*at, whole[*at] ^ 1 << bit);
-            if !is_noticed(folder.path(), &mut expecting) {
+            if !is_detected(folder.path(), &mut expecting) {
                 unseen.insert(name.as_str());
             }
             write(*at, whole[*at]);
         }
     }
-    assert!(!is_noticed(folder.path(), &mut expecting));
+    assert!(!is_detected(folder.path(), &mut expecting));
     let unknown: Vec<_> = unseen
         .iter()
         .filter(|name| !UNSEEN.contains(name))

@@ -25,7 +25,7 @@ impl Bus {
     pub(super) fn ended(&self, run: &RunId) {
         if let Some((_, end)) = self.ends.remove(run) {
             end.has_come.store(true, Ordering::Release);
-            end.told.notify_waiters();
+            end.notify.notify_waiters();
         }
     }
 }
@@ -33,7 +33,7 @@ impl Bus {
 #[derive(Default)]
 pub(super) struct End {
     has_come: AtomicBool,
-    told: Notify,
+    notify: Notify,
 }
 
 /// The end of a run, as one who waits for it knows it.
@@ -47,11 +47,11 @@ impl Ending {
     /// Returns when the run has ended, or is gone.
     pub async fn come(&self) {
         loop {
-            let told = self.end.told.notified();
+            let ended = self.end.notify.notified();
             if self.end.has_come.load(Ordering::Acquire) {
                 return;
             }
-            told.await;
+            ended.await;
         }
     }
 }
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everybody_who_waits_is_told_once_and_nobody_is_kept() {
+    fn all_waiters_are_notified_once_and_removed() {
         let bus = Arc::new(Bus::default());
         let run = RunId::new("r");
         let (first, second) = (bus.ending(&run), bus.ending(&run));

@@ -95,7 +95,7 @@ impl LogChannels {
 
 /// What a listener to kinds hears.
 #[derive(Debug)]
-pub enum Noticed {
+pub enum LogUpdate {
     Batch(Arc<LogBatch>),
     /// Batches were dropped: read the log from the last number seen.
     Missed,
@@ -120,14 +120,14 @@ impl LogListener {
     }
 
     /// Cancel safe.
-    pub async fn next(&mut self) -> Noticed {
+    pub async fn next(&mut self) -> LogUpdate {
         let Some(receiver) = &mut self.receiver else {
             return std::future::pending().await;
         };
         match receiver.recv().await {
-            Ok(batch) if batch.events.is_empty() => Noticed::Missed,
-            Ok(batch) => Noticed::Batch(batch),
-            Err(broadcast::error::RecvError::Lagged(_)) => Noticed::Missed,
+            Ok(batch) if batch.events.is_empty() => LogUpdate::Missed,
+            Ok(batch) => LogUpdate::Batch(batch),
+            Err(broadcast::error::RecvError::Lagged(_)) => LogUpdate::Missed,
             // The channel stays open for as long as it has a listener.
             Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
         }

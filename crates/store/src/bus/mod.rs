@@ -31,9 +31,9 @@ use queue_channel::Channels;
 
 pub use ending::Ending;
 pub use holder::Holder;
-pub use log_channel::{LogBatch, LogListener, Noticed};
-pub use queue_channel::{Listener, Overheard};
-pub use subscription::{Batch, Heard, Subscription};
+pub use log_channel::{LogBatch, LogListener, LogUpdate};
+pub use queue_channel::{Listener, QueueUpdate};
+pub use subscription::{Batch, StreamUpdate, Subscription};
 
 /// Who listens to what.
 pub struct Bus {
@@ -130,12 +130,12 @@ impl Bus {
     pub(super) async fn catch_up(&self) {
         let begun = self.begun.load(Ordering::Acquire);
         loop {
-            let mut told = std::pin::pin!(self.caught_up.notified());
-            told.as_mut().enable();
+            let mut caught_up = std::pin::pin!(self.caught_up.notified());
+            caught_up.as_mut().enable();
             if self.published.load(Ordering::Acquire) >= begun {
                 return;
             }
-            told.await;
+            caught_up.await;
         }
     }
 

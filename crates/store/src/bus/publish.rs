@@ -5,7 +5,7 @@ use std::sync::Arc;
 use riverrun_types::{Draft, EventType, StreamName, event::EventContext};
 
 use super::{Batch, Bus};
-use crate::{Change, Commit, JobChange, NewJob, Placed, Receipt, Settled, Steer};
+use crate::{Change, Commit, NewRunTask, Placed, Receipt, RunTaskChange, Settled, Steer};
 
 impl Bus {
     /// Tells everybody what a commit changed. Called by the writer, in the order of commits.
@@ -17,7 +17,7 @@ impl Bus {
         for change in &commit.changes {
             match change {
                 Change::Create(run) => {
-                    if let Some(NewJob::Ready { at_ms }) = run.job {
+                    if let Some(NewRunTask::Ready { at_ms }) = run.task {
                         self.due_at(at_ms);
                     }
                     self.deliver(
@@ -31,7 +31,7 @@ impl Bus {
                     }
                 }
                 Change::Advance(advance) => {
-                    if let JobChange::Park { at_ms } = advance.job {
+                    if let RunTaskChange::Park { at_ms } = advance.task {
                         self.due_at(at_ms);
                     }
                     if commit
@@ -127,7 +127,7 @@ impl Bus {
                 | Change::Fire(_)
                 | Change::Signal(_)
                 | Change::Listen { .. }
-                | Change::Heard(_) => {}
+                | Change::RemoveSignal(_) => {}
                 Change::Trigger(_) | Change::Untrigger { .. } => {
                     self.triggers.send_modify(|changes| *changes += 1);
                 }

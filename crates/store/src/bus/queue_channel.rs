@@ -15,7 +15,7 @@ use tokio::sync::broadcast;
 
 use super::load::Loads;
 use crate::{
-    Batch, ClaimedJob, NewQueued, Note, Reason, Settle, Settled, Steer, Steered, Waits, life,
+    Batch, ClaimedJob, NewJob, Note, Reason, Settle, Settled, Steer, Steered, Waits, life,
 };
 
 /// Batches that a listener may lag behind before it misses some.
@@ -113,7 +113,7 @@ impl Channels {
         let _ = channel.sender.send(Arc::new(Batch::new(events, load)));
     }
 
-    pub(crate) fn added(&self, job: &NewQueued) {
+    pub(crate) fn added(&self, job: &NewJob) {
         let queue = &job.queue;
         self.send(queue, || {
             let added = life::added(job.created_ms, queue, job.name.as_ref());
@@ -223,7 +223,7 @@ fn small(json: &Json) -> Option<&Json> {
 
 /// What a listener to a queue hears.
 #[derive(Debug)]
-pub enum Overheard {
+pub enum QueueUpdate {
     Batch(Arc<Batch>),
     /// So many batches were dropped: it was too slow.
     Missed(u64),
@@ -254,14 +254,14 @@ impl Listener {
     }
 
     /// Cancel safe.
-    pub async fn next(&mut self) -> Overheard {
+    pub async fn next(&mut self) -> QueueUpdate {
         let Some(receiver) = &mut self.receiver else {
             return std::future::pending().await;
         };
         match receiver.recv().await {
-            Ok(batch) if batch.events.is_empty() => Overheard::Missed(1),
-            Ok(batch) => Overheard::Batch(batch),
-            Err(broadcast::error::RecvError::Lagged(count)) => Overheard::Missed(count),
+            Ok(batch) if batch.events.is_empty() => QueueUpdate::Missed(1),
+            Ok(batch) => QueueUpdate::Batch(batch),
+            Err(broadcast::error::RecvError::Lagged(count)) => QueueUpdate::Missed(count),
             // The channel stays open for as long as it has a listener.
             Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
         }

@@ -64,7 +64,7 @@ impl Bus {
 
 /// What a listener hears.
 #[derive(Debug)]
-pub enum Heard {
+pub enum StreamUpdate {
     /// One without events says: the job's row has moved, look again.
     Batch(Arc<Batch>),
     /// Batches were dropped: read the store from the last position seen.
@@ -81,14 +81,14 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    pub async fn next(&mut self) -> Heard {
+    pub async fn next(&mut self) -> StreamUpdate {
         let Some(receiver) = &mut self.receiver else {
-            return Heard::Gone;
+            return StreamUpdate::Gone;
         };
         match receiver.recv().await {
-            Ok(batch) => Heard::Batch(batch),
-            Err(broadcast::error::RecvError::Lagged(_)) => Heard::Missed,
-            Err(broadcast::error::RecvError::Closed) => Heard::Gone,
+            Ok(batch) => StreamUpdate::Batch(batch),
+            Err(broadcast::error::RecvError::Lagged(_)) => StreamUpdate::Missed,
+            Err(broadcast::error::RecvError::Closed) => StreamUpdate::Gone,
         }
     }
 }

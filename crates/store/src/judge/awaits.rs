@@ -79,7 +79,7 @@ impl<'a, R: Rows> Judging<'a, '_, R> {
             self.find_await(id)?;
             if let Some(slot) = self.changed.awaits.awaits.get_mut(id) {
                 match slot {
-                    Some(found) if matches!(found.what, Awaited::Door { .. }) => {
+                    Some(found) if matches!(found.what, Awaited::Callback { .. }) => {
                         found.state = AwaitState::Closed;
                     }
                     _ => *slot = None,

@@ -13,7 +13,7 @@
 //!
 //! A write is either a row as it is from now on, or a change for which no rule has to know the row:
 //! a counter that grows, a run that is woken. For those the function that computes the new row is
-//! here too (such as [`RunJob::wake`]); an adapter may do the same in its own statement, to save a
+//! here too (such as [`RunTask::wake`]); an adapter may do the same in its own statement, to save a
 //! read. The conformance suite compares the results.
 //!
 //! Rows carry a `place`: where the adapter finds them again. It means nothing to the rules.
@@ -31,7 +31,7 @@ pub use awaits::AwaitRows;
 pub use jobs::{Cancel, JobRow, JobRows};
 pub use keys::KeyRows;
 pub use needs::{Needs, RunKey};
-pub use runs::{RunJob, RunRow, RunRows};
+pub use runs::{RunRow, RunRows, RunTask};
 pub use streams::{Extension, StreamRow, StreamRows, last_ms};
 pub use triggers::{TriggerRow, TriggerRows};
 pub use write::Write;
@@ -136,7 +136,7 @@ impl<'a, R: Rows> Judging<'a, '_, R> {
             Change::Fire(fire) => self.fire(fire),
             Change::Signal(signal) => self.signal(signal),
             Change::Listen { kind, on } => self.write(Write::Listen { kind, on: *on }),
-            Change::Heard(no) => self.write(Write::RemoveSignal(*no)),
+            Change::RemoveSignal(no) => self.write(Write::RemoveSignal(*no)),
             Change::Trigger(new) => self.put_trigger(new),
             Change::Untrigger {
                 id,

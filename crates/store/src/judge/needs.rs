@@ -143,7 +143,7 @@ impl<'a> Needs<'a> {
             Change::Listen { kind, .. } => {
                 self.kinds.insert(kind);
             }
-            Change::Heard(no) => {
+            Change::RemoveSignal(no) => {
                 self.signals.insert(*no);
             }
             Change::Trigger(new) => {

@@ -4,7 +4,7 @@ use foldhash::HashMap;
 use riverrun_types::{Millis, RunId, RunStatus};
 
 use super::{Judging, Read, Rows, Write, last_ms, refuse};
-use crate::{Advance, Error, Expect, JobChange, Lease, NewRun, Placed};
+use crate::{Advance, Error, Expect, NewRun, Placed, RunLease, RunTaskChange};
 
 /// The part of a run's row that the rules read and change.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,7 +52,7 @@ impl RunRow {
 
 /// The job that drives a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RunJob {
+pub struct RunTask {
     /// When it may be claimed, if it is not leased.
     pub at_ms: Millis,
     /// Of the lease, if it is leased.
@@ -61,7 +61,7 @@ pub struct RunJob {
     pub is_woken: bool,
 }
 
-impl RunJob {
+impl RunTask {
     /// Somebody for whom the run waits has moved.
     pub fn wake(self) -> Self {
         match self.token {
@@ -111,7 +111,7 @@ pub trait RunRows: Read {
     fn run(&mut self, id: &RunId) -> Result<Option<RunRow>, Self::Error>;
 
     /// The job of a run.
-    fn run_job(&mut self, run: &RunId) -> Result<Option<RunJob>, Self::Error>;
+    fn run_task(&mut self, run: &RunId) -> Result<Option<RunTask>, Self::Error>;
 }
 
 /// The runs that a commit has changed; none is one that it has deleted.
@@ -125,12 +125,12 @@ impl Changed {
 }
 
 /// Refuses what was decided under a lease that is gone.
-pub(super) fn judge_lease<R: Rows>(rows: &mut R, lease: Option<&Lease>) -> Result<(), R::Error> {
+pub(super) fn judge_lease<R: Rows>(rows: &mut R, lease: Option<&RunLease>) -> Result<(), R::Error> {
     let Some(lease) = lease else {
         return Ok(());
     };
-    match rows.run_job(&lease.run)? {
-        Some(job) if job.token == Some(lease.token) => Ok(()),
+    match rows.run_task(&lease.run)? {
+        Some(task) if task.token == Some(lease.token) => Ok(()),
         _ => refuse(Error::Fenced(lease.run.clone())),
     }
 }
@@ -178,23 +178,23 @@ impl<'a, R: Rows> Judging<'a, '_, R> {
             row,
         })?;
         self.add_events(run, Some(before), &change.events)?;
-        self.change_job(run, before.place, change.job)?;
+        self.change_task(run, before.place, change.task)?;
         self.set_run(run, Some(row));
         Ok(())
     }
 
-    fn change_job(
+    fn change_task(
         &mut self,
         run: &'a RunId,
         place: i64,
-        change: JobChange,
+        change: RunTaskChange,
     ) -> Result<(), R::Error> {
         let lease = self.commit.lease.as_ref();
         let write = match (change, lease.filter(|lease| lease.run == *run)) {
-            (JobChange::Keep, _) => return Ok(()),
-            (JobChange::Finish, _) => Write::FinishRun { run, place },
-            (JobChange::Park { at_ms }, None) => Write::ParkRun { run, place, at_ms },
-            (JobChange::Park { at_ms }, Some(lease)) => Write::GiveBackRun {
+            (RunTaskChange::Keep, _) => return Ok(()),
+            (RunTaskChange::Finish, _) => Write::FinishRun { run, place },
+            (RunTaskChange::Park { at_ms }, None) => Write::ParkRun { run, place, at_ms },
+            (RunTaskChange::Park { at_ms }, Some(lease)) => Write::GiveBackRun {
                 run,
                 place,
                 token: lease.token,
@@ -253,17 +253,17 @@ mod tests {
 
     #[test]
     fn a_job_is_woken_parked_and_given_back() {
-        let free = |at_ms| RunJob {
+        let free = |at_ms| RunTask {
             at_ms,
             token: None,
             is_woken: false,
         };
-        let leased = |is_woken| RunJob {
+        let leased = |is_woken| RunTask {
             at_ms: 0,
             token: Some(7),
             is_woken,
         };
-        let check = |job: RunJob, expected: RunJob| assert_eq!(job, expected);
+        let check = |task: RunTask, expected: RunTask| assert_eq!(task, expected);
         check(free(500).wake(), free(0));
         check(leased(false).wake(), leased(true));
         check(free(500).park(900), free(900));

@@ -53,7 +53,7 @@ pub struct Extension<'a> {
     /// Where all of `drafts` are.
     pub placed: Placed,
     /// How many of them tell the life of a job.
-    pub told: u64,
+    pub life_len: u64,
 }
 
 impl<'a> Extension<'a> {
@@ -61,7 +61,7 @@ impl<'a> Extension<'a> {
     /// before others.
     pub fn of(stored: Option<StreamRow>, life: Vec<Draft>, events: &'a [Draft]) -> Self {
         let before = stored.unwrap_or_default();
-        let told = life.len() as u64;
+        let life_len = life.len() as u64;
         let drafts = match life.is_empty() {
             true => Cow::Borrowed(events),
             false => Cow::Owned([&life, events].concat()),
@@ -80,18 +80,21 @@ impl<'a> Extension<'a> {
                 no: 0,
             },
             drafts,
-            told,
+            life_len,
         }
     }
 
     /// Where the caller's own events are, if the first of all has this number in the log.
     pub fn own(&self, no: u64) -> Placed {
-        let life = self.drafts.get(..self.told as usize).unwrap_or_default();
+        let life = self
+            .drafts
+            .get(..self.life_len as usize)
+            .unwrap_or_default();
         Placed {
-            first: self.placed.first + self.told,
+            first: self.placed.first + self.life_len,
             floor_ms: last_ms(self.placed.floor_ms, life),
             len: self.placed.len,
-            no: no + self.told,
+            no: no + self.life_len,
         }
     }
 }
@@ -137,10 +140,10 @@ impl<'a, R: Rows> Judging<'a, '_, R> {
                     true => self.rows.job_life(&stream.id)?,
                     false => None,
                 };
-                let untold = life.map_or(0, |life| life.untold().len() as u64);
+                let unrecorded = life.map_or(0, |life| life.unrecorded().len() as u64);
                 Changing {
                     stored,
-                    len: stored.map_or(0, |row| row.len) + untold,
+                    len: stored.map_or(0, |row| row.len) + unrecorded,
                 }
             }
         };

@@ -10,9 +10,9 @@ use riverrun_types::{
 
 use super::*;
 use crate::{
-    Advance, Append, AwaitRecord, Awaited, Expect, Fire, FlowRecord, JobChange, JobLease, JobState,
-    Life, Matcher, NewAwait, NewTrigger, NextDue, Note, Once, Projection, Settle, Settled, Signal,
-    Steer,
+    Advance, Append, AwaitRecord, Awaited, Expect, Fire, FlowRecord, JobLease, JobState, Life,
+    Matcher, NewAwait, NewTrigger, NextDue, Note, Once, Projection, RunTaskChange, Settle, Settled,
+    Signal, Steer,
 };
 
 /// Has one row of each kind, whatever is asked for, and fails if it was not named before.
@@ -47,9 +47,9 @@ impl RunRows for Named<'_> {
         Ok(self.run)
     }
 
-    fn run_job(&mut self, run: &RunId) -> Result<Option<RunJob>, Refused> {
+    fn run_task(&mut self, run: &RunId) -> Result<Option<RunTask>, Refused> {
         assert!(self.needs.run_jobs.contains(run), "job of {run}");
-        Ok(Some(RunJob {
+        Ok(Some(RunTask {
             at_ms: 0,
             token: Some(1),
             is_woken: false,
@@ -193,7 +193,7 @@ fn advance(turn: u64, status: RunStatus) -> Change {
             error: None,
         },
         events: [Draft::new(60, EventType::LogInfo)].into(),
-        job: JobChange::Park { at_ms: 90 },
+        task: RunTaskChange::Park { at_ms: 90 },
         snapshot: None,
     }))
 }
@@ -299,7 +299,7 @@ fn later_changes_see_earlier_ones_and_only_named_rows_are_read() {
         tenant: None,
         now_ms: 100,
         stream: StreamName::flow(&RunId::new("r1")),
-        is_heard: false,
+        has_subscriber: false,
     }));
     let run = StreamName::flow(&RunId::new("r1"));
     let own = StreamName::job(&RunId::new("j1"));

@@ -46,7 +46,7 @@ pub enum Write<'a> {
         /// Which of [`crate::Receipt::placed`] it is.
         receipt: usize,
     },
-    /// The holder of the run's job gives it back ([`super::RunJob::give_back`]). If the job was
+    /// The holder of the run's job gives it back ([`super::RunTask::give_back`]). If the job was
     /// woken meanwhile the receipt names the run as woken.
     GiveBackRun {
         run: &'a RunId,
@@ -54,14 +54,14 @@ pub enum Write<'a> {
         token: u64,
         at_ms: Millis,
     },
-    /// Somebody else sets the time of the run's job ([`super::RunJob::park`]), which is made if
+    /// Somebody else sets the time of the run's job ([`super::RunTask::park`]), which is made if
     /// there is none.
     ParkRun {
         run: &'a RunId,
         place: i64,
         at_ms: Millis,
     },
-    /// Wakes the run's job, if it has one ([`super::RunJob::wake`]).
+    /// Wakes the run's job, if it has one ([`super::RunTask::wake`]).
     WakeRun {
         run: &'a RunId,
         place: i64,

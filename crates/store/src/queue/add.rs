@@ -6,7 +6,7 @@ use riverrun_types::{Json, Millis, Name, RunId};
 
 /// A job that is added to a queue. The queue is made by its first job.
 #[derive(Clone, Debug)]
-pub struct NewQueued {
+pub struct NewJob {
     /// The same id again is the same job: nothing is added.
     pub id: RunId,
     /// Somebody chose the id: if a job of another queue has it, the commit is refused.
@@ -30,7 +30,7 @@ pub struct NewQueued {
 }
 
 /// Jobs to add, in order, all or none.
-pub type NewJobs = Arc<[NewQueued]>;
+pub type NewJobs = Arc<[NewJob]>;
 
 /// A name under which a queue has at most one job at a time.
 #[derive(Clone, Debug, PartialEq)]

@@ -11,7 +11,7 @@ mod lists;
 mod settle;
 mod steer;
 
-pub use add::{Added, Lasts, NewJobs, NewQueued, Unique};
+pub use add::{Added, Lasts, NewJob, NewJobs, Unique};
 pub use claim::{
     ClaimJobs, ClaimedJob, ClaimedJobs, JobBeats, JobLease, QueueRoom, StalledJob, TakeJobs,
 };

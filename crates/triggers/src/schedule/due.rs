@@ -23,7 +23,7 @@ pub enum Missed {
 
 /// What is to be done about a due time that has come.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Turn {
+pub struct DueDecision {
     /// The due time for which a run is started.
     pub fire_ms: Option<Millis>,
     /// How many due times are let go by. More than a thousand are not counted.
@@ -34,25 +34,25 @@ pub struct Turn {
 
 impl Schedule {
     /// What to do at `now_ms` about a schedule that was due at `due_ms`.
-    pub fn turn(&self, due_ms: Millis, now_ms: Millis) -> Turn {
+    pub fn decide(&self, due_ms: Millis, now_ms: Millis) -> DueDecision {
         let last_ms = self.last_until(now_ms).unwrap_or(due_ms).max(due_ms);
         match self.missed {
             Missed::Skip => {
                 let is_late = now_ms.saturating_sub(last_ms) > self.grace_ms;
-                Turn {
+                DueDecision {
                     fire_ms: (!is_late).then_some(last_ms),
                     missed: self.count(due_ms, last_ms) + u64::from(is_late),
                     next_ms: self.next_after(now_ms),
                 }
             }
-            Missed::Once => Turn {
+            Missed::Once => DueDecision {
                 fire_ms: Some(last_ms),
                 missed: self.count(due_ms, last_ms),
                 next_ms: self.next_after(now_ms),
             },
             Missed::All => {
                 let first_ms = self.back(due_ms, last_ms, self.max_missed - 1);
-                Turn {
+                DueDecision {
                     fire_ms: Some(first_ms),
                     missed: self.count(due_ms, first_ms),
                     next_ms: self.next_after(first_ms),

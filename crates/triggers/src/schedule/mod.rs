@@ -8,13 +8,13 @@
 //! come.
 
 mod config;
+mod due;
 #[cfg(test)]
 mod tests;
-mod due;
 mod wall;
 
 pub(crate) use config::Config;
-pub use due::{Missed, Turn};
+pub use due::{DueDecision, Missed};
 
 use jiff::Timestamp;
 use riverrun_types::Millis;

@@ -126,8 +126,8 @@ fn between(pattern: &str, zone: &str, from: &str, until: &str, expected: &[&str]
     let schedule = schedule(cron(pattern, zone));
     let (found, _) = schedule.between(ms(from), ms(until), 10_000);
     let expected: Vec<_> = expected.iter().map(|text| time::iso(ms(text))).collect();
-    let told: Vec<_> = found.iter().map(|ms| time::iso(*ms)).collect();
-    assert_eq!(told, expected, "{pattern} in {zone}");
+    let times: Vec<_> = found.iter().map(|ms| time::iso(*ms)).collect();
+    assert_eq!(times, expected, "{pattern} in {zone}");
     // The way back leads past the same ones.
     let mut back = Vec::new();
     let mut at = schedule.last_until(ms(until) - 1);
@@ -413,18 +413,18 @@ fn what_is_wrong_is_said() {
 
 /// A schedule of every minute that was due at 10:00 and is looked at later.
 #[track_caller]
-fn turn(missed: Value, now: &str, fire: Option<&str>, let_go: u64, next: &str) {
+fn decide(missed: Value, now: &str, fire: Option<&str>, let_go: u64, next: &str) {
     let mut config = json!({"cron": "* * * * *"});
     for (key, value) in missed.as_object().unwrap() {
         config[key] = value.clone();
     }
-    let expected = Turn {
+    let expected = DueDecision {
         fire_ms: fire.map(ms),
         missed: let_go,
         next_ms: Some(ms(next)),
     };
-    let turn = schedule(config).turn(ms("2024-05-01T10:00:00Z"), ms(now));
-    assert_eq!(turn, expected);
+    let decision = schedule(config).decide(ms("2024-05-01T10:00:00Z"), ms(now));
+    assert_eq!(decision, expected);
 }
 
 #[test]
@@ -433,7 +433,7 @@ fn missed_times_are_treated_by_policy() {
     for policy in ["skip", "once", "all"] {
         let on_time = "2024-05-01T10:00:00.020Z";
         let fire = Some("2024-05-01T10:00:00Z");
-        turn(
+        decide(
             json!({"missed": policy}),
             on_time,
             fire,
@@ -442,15 +442,15 @@ fn missed_times_are_treated_by_policy() {
         );
     }
     let last = Some("2024-05-01T10:05:00Z");
-    turn(json!({}), NOW, last, 5, "2024-05-01T10:06:00Z");
-    turn(
+    decide(json!({}), NOW, last, 5, "2024-05-01T10:06:00Z");
+    decide(
         json!({"missed": "once"}),
         NOW,
         last,
         5,
         "2024-05-01T10:06:00Z",
     );
-    turn(
+    decide(
         json!({"missed": "skip"}),
         NOW,
         last,
@@ -458,13 +458,13 @@ fn missed_times_are_treated_by_policy() {
         "2024-05-01T10:06:00Z",
     );
     let strict = json!({"missed": "skip", "graceMs": 10_000});
-    turn(strict, NOW, None, 6, "2024-05-01T10:06:00Z");
+    decide(strict, NOW, None, 6, "2024-05-01T10:06:00Z");
     // A server that is up is late by some milliseconds at least.
     let none = json!({"missed": "skip", "graceMs": 1_000});
     let just = "2024-05-01T10:05:00.900Z";
-    turn(none, just, last, 5, "2024-05-01T10:06:00Z");
+    decide(none, just, last, 5, "2024-05-01T10:06:00Z");
     let first = Some("2024-05-01T10:00:00Z");
-    turn(
+    decide(
         json!({"missed": "all"}),
         NOW,
         first,
@@ -472,7 +472,7 @@ fn missed_times_are_treated_by_policy() {
         "2024-05-01T10:01:00Z",
     );
     let three = json!({"missed": "all", "maxMissed": 3});
-    turn(
+    decide(
         three,
         NOW,
         Some("2024-05-01T10:03:00Z"),
@@ -480,7 +480,7 @@ fn missed_times_are_treated_by_policy() {
         "2024-05-01T10:04:00Z",
     );
     // However long nobody was there, it is bounded.
-    turn(
+    decide(
         json!({"missed": "all", "maxMissed": 1_000}),
         "2026-05-01T00:00:30Z",
         Some("2026-04-30T07:21:00Z"),
@@ -496,9 +496,9 @@ fn all_that_was_missed_is_made_up_for_one_by_one() {
     let mut due = ms("2024-01-01T00:01:00Z");
     let mut fired = Vec::new();
     while due <= now {
-        let turn = schedule.turn(due, now);
-        fired.extend(turn.fire_ms);
-        due = turn.next_ms.unwrap();
+        let decision = schedule.decide(due, now);
+        fired.extend(decision.fire_ms);
+        due = decision.next_ms.unwrap();
     }
     let expected: Vec<Millis> = (1..=4)
         .map(|at| ms("2024-01-01T00:00:00Z") + at * 60_000)
@@ -510,12 +510,12 @@ fn all_that_was_missed_is_made_up_for_one_by_one() {
 fn a_one_off_that_was_missed_has_one_turn() {
     let once = schedule(json!({"at": "2024-05-01T00:00:00Z"}));
     let at = ms("2024-05-01T00:00:00Z");
-    let expected = Turn {
+    let expected = DueDecision {
         fire_ms: Some(at),
         missed: 0,
         next_ms: None,
     };
-    assert_eq!(once.turn(at, at + 86_400_000), expected);
+    assert_eq!(once.decide(at, at + 86_400_000), expected);
 }
 
 proptest! {

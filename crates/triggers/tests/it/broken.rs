@@ -101,9 +101,12 @@ async fn one_that_cannot_be_used_is_switched_off_and_mended() {
 async fn one_whose_file_is_gone_goes() {
     let given = Given::new().await;
     let triggers = without_secret(&given, "project").await;
-    let told = triggers.sync_project(Vec::new()).await;
-    let told: Vec<_> = told.into_iter().map(|(id, done)| (id, done.ok())).collect();
-    assert_eq!(told, [("h".to_owned(), Some(Synced::Removed))]);
+    let outcomes = triggers.sync_project(Vec::new()).await;
+    let outcomes: Vec<_> = outcomes
+        .into_iter()
+        .map(|(id, done)| (id, done.ok()))
+        .collect();
+    assert_eq!(outcomes, [("h".to_owned(), Some(Synced::Removed))]);
     assert!(triggers.ids().is_empty());
 }
 
@@ -115,8 +118,8 @@ async fn one_of_a_file_is_kept_without_its_secret() {
     // Whoever makes one by hand is told at once.
     assert_eq!(given.refused(file.clone()).await, "TRIGGER_INVALID");
     let sync = async || {
-        let told = given.triggers.sync_project(vec![file.clone()]).await;
-        told.into_iter().next().unwrap().1.unwrap()
+        let outcomes = given.triggers.sync_project(vec![file.clone()]).await;
+        outcomes.into_iter().next().unwrap().1.unwrap()
     };
     assert_eq!(sync().await, Synced::Changed);
     let shown = given.shown("h").await;
@@ -132,7 +135,7 @@ async fn what_is_wrong_with_a_file_beside_its_secret_is_refused() {
     let given = Given::new().await;
     let mut file = signed("api");
     file["flow"] = json!("nobody");
-    let told = given.triggers.sync_project(vec![file]).await;
-    let (_, refused) = told.into_iter().next().unwrap();
+    let outcomes = given.triggers.sync_project(vec![file]).await;
+    let (_, refused) = outcomes.into_iter().next().unwrap();
     assert_eq!(code(refused), "FLOW_NOT_FOUND");
 }

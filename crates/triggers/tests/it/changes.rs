@@ -295,11 +295,11 @@ async fn triggers_of_a_project_follow_its_files() {
     let given = Given::new().await;
     given.put(manual("by-hand")).await;
     let sync = async |files: Vec<Value>| {
-        let told = given.triggers.sync_project(files).await;
-        let told = told
+        let outcomes = given.triggers.sync_project(files).await;
+        let outcomes = outcomes
             .into_iter()
             .map(|(id, done)| (id, done.map_err(|error| error.code().as_str())));
-        told.collect::<Vec<_>>()
+        outcomes.collect::<Vec<_>>()
     };
     let one = |id: &str, synced| (id.to_owned(), Ok(synced));
     assert_eq!(
@@ -370,7 +370,7 @@ async fn files_are_checked_without_making_a_trigger() {
         with("kind", "event", json!({"kind": "job.added"})),
     ];
     let checked = given.triggers.check_project(files);
-    let told: Vec<_> = checked
+    let outcomes: Vec<_> = checked
         .iter()
         .map(|(id, done)| {
             (
@@ -380,7 +380,7 @@ async fn files_are_checked_without_making_a_trigger() {
         })
         .collect();
     assert_eq!(
-        told,
+        outcomes,
         [
             ("fine", Ok(&())),
             ("fine", Err("TRIGGER_EXISTS")),

@@ -19,36 +19,37 @@ const TICKS: usize = 3;
 const PINGS: usize = 2;
 
 /// What clients were told, in whatever life: the events that were acknowledged.
-type Told = Arc<Mutex<Vec<usize>>>;
+type Acknowledged = Arc<Mutex<Vec<usize>>>;
 
 #[test]
 fn nothing_is_started_twice_or_forgotten_whenever_the_server_dies() {
     for moment in 0.. {
         let folder = tempfile::tempdir().unwrap();
-        let told = Told::default();
+        let acknowledged = Acknowledged::default();
         eprintln!("the first life ends at moment {moment}");
-        if live(folder.path(), &told, moment) {
+        if live(folder.path(), &acknowledged, moment) {
             assert!(moment > 2 * (TICKS + PINGS));
             return;
         }
-        if !live(folder.path(), &told, moment % 5) {
-            assert!(live(folder.path(), &told, usize::MAX));
+        if !live(folder.path(), &acknowledged, moment % 5) {
+            assert!(live(folder.path(), &acknowledged, usize::MAX));
         }
     }
 }
 
 /// Whether it lived to the end of the story.
-fn live(folder: &Path, told: &Told, moments: usize) -> bool {
+fn live(folder: &Path, acknowledged: &Acknowledged, moments: usize) -> bool {
     let threads = tokio::runtime::Runtime::new().unwrap();
     let mortal = Arc::new(Mortal::after(moments));
     let options = riverrun_store_sqlite::Options::new(folder);
     let sqlite = SqliteStore::open(options).unwrap();
     let lived = threads.block_on(async {
         let store = Through::new(sqlite.clone(), mortal.clone());
-        let told = told.clone();
-        let telling = tokio::spawn(async move { tell(Given::on(store).await, &told).await });
+        let acknowledged = acknowledged.clone();
+        let running =
+            tokio::spawn(async move { send_all(Given::on(store).await, &acknowledged).await });
         tokio::select! {
-            done = telling => {
+            done = running => {
                 done.unwrap();
                 true
             }
@@ -62,7 +63,7 @@ fn live(folder: &Path, told: &Told, moments: usize) -> bool {
     lived
 }
 
-async fn tell(given: Given, told: &Told) {
+async fn send_all(given: Given, acknowledged: &Acknowledged) {
     for (id, missed) in [("all", "all"), ("once", "once")] {
         if given.triggers.show(id).await.is_err() {
             let config = json!({"everyMs": 100, "missed": missed});
@@ -77,13 +78,13 @@ async fn tell(given: Given, told: &Told) {
             .await;
     }
     for n in 0..PINGS {
-        if told.lock().unwrap().contains(&n) {
+        if acknowledged.lock().unwrap().contains(&n) {
             continue;
         }
         let event = Json::of(&json!({"type": "ping", "data": {"n": n}}));
         let stream = StreamName::new("global", "global");
         given.runtime.append(&stream, &[event]).await.unwrap();
-        told.lock().unwrap().push(n);
+        acknowledged.lock().unwrap().push(n);
     }
     given.until("all", "trigger.fired", TICKS).await;
     given.until("once", "trigger.fired", 1).await;

@@ -31,23 +31,23 @@ async fn an_event_starts_one_run() {
     let given = Given::new().await;
     given.put(paid(json!({"kind": "order.paid", "when": "event.data.total > 10", "map": "({order: event.data.id})"}))).await;
     let large = signal(1, "order.paid", json!({"id": 7, "total": 11}));
-    given.triggers.hear(&large).await.unwrap();
+    given.triggers.on_signal(&large).await.unwrap();
     // Told again after a crash, it starts none.
-    given.triggers.hear(&large).await.unwrap();
+    given.triggers.on_signal(&large).await.unwrap();
     given
         .triggers
-        .hear(&signal(2, "order.paid", json!({"id": 8, "total": 10})))
+        .on_signal(&signal(2, "order.paid", json!({"id": 8, "total": 10})))
         .await
         .unwrap();
     given
         .triggers
-        .hear(&signal(3, "order.sent", json!({"id": 9, "total": 99})))
+        .on_signal(&signal(3, "order.sent", json!({"id": 9, "total": 99})))
         .await
         .unwrap();
     // One that only an await looks back on is that await's.
     let mut back = signal(4, "order.paid", json!({"id": 7, "total": 11}));
     back.only = Some("a".into());
-    given.triggers.hear(&back).await.unwrap();
+    given.triggers.on_signal(&back).await.unwrap();
     let runs = given.runs().await;
     assert_eq!(runs.len(), 1);
     let view = given.runtime.run(&runs[0].id).await.unwrap();
@@ -60,7 +60,7 @@ async fn an_event_starts_one_run() {
     given.triggers.enable("e", false).await.unwrap();
     given
         .triggers
-        .hear(&signal(5, "order.paid", json!({"total": 11})))
+        .on_signal(&signal(5, "order.paid", json!({"total": 11})))
         .await
         .unwrap();
     assert_eq!(given.runs().await.len(), 1);
@@ -79,19 +79,19 @@ async fn tenants_and_failures() {
     };
     given
         .triggers
-        .hear(&of(1, "acme", json!({"a": {"b": {"n": 1}}})))
+        .on_signal(&of(1, "acme", json!({"a": {"b": {"n": 1}}})))
         .await
         .unwrap();
     given
         .triggers
-        .hear(&of(2, "other", json!({"a": {"b": 1}})))
+        .on_signal(&of(2, "other", json!({"a": {"b": 1}})))
         .await
         .unwrap();
     // An expression that throws is the trigger's failure, not the listener's. It is part of the
     // event's story.
     let mut throws = of(3, "acme", json!({}));
     throws.emit.event = Json::of(&json!({"type": "k", "correlationId": "c-77"}));
-    given.triggers.hear(&throws).await.unwrap();
+    given.triggers.on_signal(&throws).await.unwrap();
     assert_eq!(given.runs().await.len(), 1);
     assert_eq!(
         given.kinds("e").await,
@@ -123,11 +123,11 @@ async fn a_chain_of_runs_that_start_each_other_ends() {
         }
         signal
     };
-    given.triggers.hear(&of(1, None)).await.unwrap();
+    given.triggers.on_signal(&of(1, None)).await.unwrap();
     for seq in 2..=102 {
         let last = given.runs().await.pop().unwrap();
         let signal = of(seq, Some(last.id.as_str()));
-        given.triggers.hear(&signal).await.unwrap();
+        given.triggers.on_signal(&signal).await.unwrap();
     }
     let runs = given.runs().await;
     assert_eq!(runs.len(), 101);
@@ -136,7 +136,7 @@ async fn a_chain_of_runs_that_start_each_other_ends() {
     let failed = given.until("e", "trigger.failed", 1).await;
     assert_eq!(failed[0]["error"]["code"], "TRIGGER_CHAIN");
     // An event from outside begins a chain of its own.
-    given.triggers.hear(&of(103, None)).await.unwrap();
+    given.triggers.on_signal(&of(103, None)).await.unwrap();
     assert_eq!(given.runs().await.len(), 102);
 }
 
@@ -224,7 +224,7 @@ async fn a_kind_that_no_event_has_is_refused() {
 }
 
 /// Whether an event of a kind goes into the outbox.
-async fn is_heard(given: &Given, kind: &str) -> bool {
+async fn is_listened_to(given: &Given, kind: &str) -> bool {
     let before = given.runtime.store().signals(0, 1_000).await.unwrap().len();
     let signal = Signal {
         kind: kind.into(),
@@ -232,7 +232,7 @@ async fn is_heard(given: &Given, kind: &str) -> bool {
         tenant: None,
         now_ms: 1,
         stream: StreamName::new("shop", "s"),
-        is_heard: false,
+        has_subscriber: false,
         place: None,
     };
     let commit = Commit::of(Change::Signal(Box::new(signal)));
@@ -268,17 +268,17 @@ async fn an_event_from_outside_is_its_tenants() {
 async fn kinds_are_listened_to_as_long_as_somebody_wants_them() {
     let given = Given::new().await;
     let of = |id: &str, kind: &str| json!({"id": id, "type": "event", "flow": "order", "config": {"kind": kind}});
-    assert!(!is_heard(&given, "a").await);
+    assert!(!is_listened_to(&given, "a").await);
     given.put(of("one", "a")).await;
     given.put(of("two", "a")).await;
-    assert!(is_heard(&given, "a").await);
+    assert!(is_listened_to(&given, "a").await);
     given.triggers.remove("one").await.unwrap();
-    assert!(is_heard(&given, "a").await);
+    assert!(is_listened_to(&given, "a").await);
     given.put(of("two", "b")).await;
-    assert!(!is_heard(&given, "a").await);
-    assert!(is_heard(&given, "b").await);
+    assert!(!is_listened_to(&given, "a").await);
+    assert!(is_listened_to(&given, "b").await);
     given.triggers.enable("two", false).await.unwrap();
-    assert!(!is_heard(&given, "b").await);
+    assert!(!is_listened_to(&given, "b").await);
     given.triggers.enable("two", true).await.unwrap();
-    assert!(is_heard(&given, "b").await);
+    assert!(is_listened_to(&given, "b").await);
 }

@@ -356,12 +356,12 @@ async fn a_due_time_that_cannot_be_made_up_for_holds_up_no_other() {
     let made = async || {
         let (done, next) = given.triggers.backfill("s", wanted).await.unwrap();
         assert_eq!(next, None);
-        let told = done.into_iter().map(|done| match done.made {
+        let outcomes = done.into_iter().map(|done| match done.made {
             Made::Started(_) => "started",
             Made::WasThere(_) => "was there",
             Made::Failed { code, .. } => code.as_str(),
         });
-        told.collect::<Vec<_>>()
+        outcomes.collect::<Vec<_>>()
     };
     assert_eq!(made().await, ["started", "TRIGGER_EXPRESSION", "started"]);
     assert_eq!(

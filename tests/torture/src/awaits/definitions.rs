@@ -31,7 +31,7 @@ pub const SCHEDULES: [(&str, &str, i64); 4] = [
 pub const PINGED: &str = "pinged";
 
 /// The steps that are executables.
-pub const TOOLS: [&str; 3] = ["weigh", "event", "door"];
+pub const TOOLS: [&str; 3] = ["weigh", "event", "callback"];
 
 pub async fn register(server: &Server) -> Result<(), String> {
     for flow in flows() {
@@ -82,7 +82,7 @@ fn flows() -> Vec<Value> {
         tool
     };
     let event = json!({"type": "event", "eventKind": "torture.paid", "match": {"data.key": "input.key", "data.at": {"value": 0}}, "lookback": 600_000});
-    let door = json!({"type": "trigger", "timeout": DECLARED_TIMEOUT_MS, "onTimeout": "late"});
+    let callback = json!({"type": "trigger", "timeout": DECLARED_TIMEOUT_MS, "onTimeout": "late"});
     vec![
         flow(
             "tick",
@@ -98,9 +98,9 @@ fn flows() -> Vec<Value> {
             "declared",
             "event",
             json!({
-                "event": process("torture-tell", json!({"await": event, "outputKey": "event", "transitions": {"onSuccess": "door"}})),
-                "door": process("torture-tell", json!({"await": door, "outputKey": "door", "transitions": {"onSuccess": "nap"}})),
-                "late": {"type": "set", "config": {"value": {"late": true}}, "outputKey": "door", "transitions": {"onSuccess": "nap"}},
+                "event": process("torture-tell", json!({"await": event, "outputKey": "event", "transitions": {"onSuccess": "callback"}})),
+                "callback": process("torture-tell", json!({"await": callback, "outputKey": "callback", "transitions": {"onSuccess": "nap"}})),
+                "late": {"type": "set", "config": {"value": {"late": true}}, "outputKey": "callback", "transitions": {"onSuccess": "nap"}},
                 "nap": process("torture-tell", json!({"await": {"type": "time", "delay": 30}})),
             }),
         ),
@@ -109,18 +109,18 @@ fn flows() -> Vec<Value> {
             "weigh",
             json!({
                 "weigh": tool("weigh", json!({"transitions": {"onSuccess": "event"}})),
-                "event": tool("event", json!({"await": event, "transitions": {"onSuccess": "door"}})),
-                "door": tool("door", json!({"await": door})),
-                "late": {"type": "set", "config": {"value": {"late": true}}, "outputKey": "door"},
+                "event": tool("event", json!({"await": event, "transitions": {"onSuccess": "callback"}})),
+                "callback": tool("callback", json!({"await": callback})),
+                "late": {"type": "set", "config": {"value": {"late": true}}, "outputKey": "callback"},
             }),
         ),
         flow(
             "branches",
             "fan",
             json!({
-                "fan": {"type": "parallel", "config": {"branches": ["nap", "door", "event"]}, "outputKey": "fan"},
+                "fan": {"type": "parallel", "config": {"branches": ["nap", "callback", "event"]}, "outputKey": "fan"},
                 "nap": {"type": "delay", "config": {"ms": 80}},
-                "door": {"type": "set", "config": {"value": {"came": true}}, "await": door},
+                "callback": {"type": "set", "config": {"value": {"came": true}}, "await": callback},
                 "late": {"type": "set", "config": {"value": {"late": true}}},
                 "event": {"type": "set", "config": {"value": {"came": true}}, "input": {"type": "full"}, "await": {
                     "type": "event", "eventKind": "torture.paid",

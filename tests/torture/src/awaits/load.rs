@@ -120,7 +120,7 @@ impl Load {
             let started = Started { wish, run };
             self.started.lock().push(started.clone());
             let Started { wish, run } = started;
-            let (mut events, mut doors) = (0, 0);
+            let (mut events, mut callbacks) = (0, 0);
             for (at, deed) in wish.deeds.iter().enumerate() {
                 match deed {
                     Deed::Run | Deed::Time { .. } => {}
@@ -133,12 +133,12 @@ impl Load {
                         aim(deed, &mut dice).await;
                         self.emit(&wish, at).await;
                     }
-                    Deed::Door { .. } => {
-                        let door = self.awaited(&run, "step.await.trigger", doors).await;
-                        doors += 1;
-                        if let Some(door) = door {
+                    Deed::Callback { .. } => {
+                        let callback = self.awaited(&run, "step.await.trigger", callbacks).await;
+                        callbacks += 1;
+                        if let Some(callback) = callback {
                             aim(deed, &mut dice).await;
-                            self.open(&wish, at, &door, dice.random_range(0..3) == 0)
+                            self.open(&wish, at, &callback, dice.random_range(0..3) == 0)
                                 .await;
                         }
                     }
@@ -225,11 +225,11 @@ impl Load {
     }
 
     /// Opens a door until somebody answers, and once more if that is wanted.
-    async fn open(&self, wish: &Wish, at: usize, door: &str, again: bool) {
+    async fn open(&self, wish: &Wish, at: usize, callback: &str, again: bool) {
         loop {
             let n = self.fresh();
             let answer = self
-                .post(&format!("/api/triggers/{door}"), &json!({ "n": n }))
+                .post(&format!("/api/triggers/{callback}"), &json!({ "n": n }))
                 .await;
             let answer = match answer {
                 None | Some((500.., _)) => Answer::None,
@@ -237,8 +237,9 @@ impl Load {
                 Some((409, _)) => Answer::Used,
                 Some((410, _)) => Answer::Late,
                 Some((status, body)) => {
-                    let told = format!("the door {door} of {wish:?} answers {status} {body}");
-                    *self.broken.lock() = Some(told);
+                    let message =
+                        format!("the callback {callback} of {wish:?} answers {status} {body}");
+                    *self.broken.lock() = Some(message);
                     return;
                 }
             };

@@ -67,7 +67,7 @@ pub enum Deed {
         timeout_ms: Option<u64>,
         lookback_ms: Option<u64>,
     },
-    Door {
+    Callback {
         timeout_ms: Option<u64>,
     },
 }
@@ -77,7 +77,7 @@ impl Deed {
     pub fn timeout_ms(&self) -> Option<u64> {
         match self {
             Self::Run | Self::Time { .. } => None,
-            Self::Event { timeout_ms, .. } | Self::Door { timeout_ms } => *timeout_ms,
+            Self::Event { timeout_ms, .. } | Self::Callback { timeout_ms } => *timeout_ms,
         }
     }
 
@@ -93,7 +93,7 @@ impl Deed {
                 timeout_ms,
                 lookback_ms: (dice.random_range(0..100) < 50).then_some(600_000),
             },
-            _ => Self::Door { timeout_ms },
+            _ => Self::Callback { timeout_ms },
         }
     }
 
@@ -108,7 +108,7 @@ impl Deed {
             } => {
                 json!({"do": "event", "filtered": filtered, "timeoutMs": timeout_ms, "lookbackMs": lookback_ms})
             }
-            Self::Door { timeout_ms } => json!({"do": "door", "timeoutMs": timeout_ms}),
+            Self::Callback { timeout_ms } => json!({"do": "callback", "timeoutMs": timeout_ms}),
         }
     }
 }
@@ -133,15 +133,15 @@ impl Wish {
             timeout_ms: None,
             lookback_ms,
         };
-        let door = Deed::Door {
+        let callback = Deed::Callback {
             timeout_ms: Some(DECLARED_TIMEOUT_MS),
         };
         let deeds = match shape {
             Shape::Code => (0..dice.random_range(1..5))
                 .map(|_| Deed::any(dice))
                 .collect(),
-            Shape::Declared | Shape::Tools => vec![event(Some(600_000)), door],
-            Shape::Branches => vec![event(None), door],
+            Shape::Declared | Shape::Tools => vec![event(Some(600_000)), callback],
+            Shape::Branches => vec![event(None), callback],
             Shape::Saga => Vec::new(),
         };
         Self {

@@ -84,7 +84,7 @@ fn every_setting_is_read() {
 }
 
 #[test]
-fn every_issue_is_told_at_once() {
+fn every_issue_is_reported_at_once() {
     let issues = read(json!({
         "queue": "a b", "concurrency": 0, "rateLimit": {"max": 0, "durationMs": 1},
         "batch": {"size": 0, "waitMs": -1}, "timeoutMs": 0, "inputSchema": {"type": 7},
@@ -114,7 +114,7 @@ fn every_issue_is_told_at_once() {
 }
 
 #[test]
-fn all_that_is_wrong_within_a_retry_policy_is_told() {
+fn all_issues_within_a_retry_policy_are_reported() {
     let issues = read(json!({"retryPolicy": {
         "attempts": 0, "onFail": "explode", "retriableErrors": 7, "atempts": 1,
         "backoff": {"type": "sideways", "delayMs": -1, "jitter": "much", "delay_ms": 5},
@@ -187,19 +187,19 @@ fn a_retry_policy_may_have_the_form_of_flows() {
 }
 
 #[test]
-fn what_does_not_fit_is_told_by_its_setting() {
+fn invalid_values_are_reported_by_their_setting() {
     let issues = read(json!({
         "retryPolicy": {"attempts": "many"}, "rateLimit": {"max": 1, "durationMS": 1},
         "concurency": 2, "queue": 7, "runMode": "sideways", "zzz": 1, "key": 4,
     }))
     .err()
     .unwrap();
-    let told: Vec<(&str, &str)> = issues
+    let reported: Vec<(&str, &str)> = issues
         .iter()
         .map(|issue| (issue.path.as_str(), issue.message.as_str()))
         .collect();
     assert_eq!(
-        told,
+        reported,
         [
             ("runMode", "must be queue, flow or call, not \"sideways\""),
             (

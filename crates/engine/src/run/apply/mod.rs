@@ -9,7 +9,7 @@ use riverrun_types::{
     Draft, EventId, EventType, Json, Millis, Name, RunStatus, State, StepRef, VisitStatus,
 };
 
-use super::{Held, InBranch, RunState, ToEmit, Undo, Visit, VisitKey, Wait};
+use super::{HeldEvent, InBranch, RunState, ToEmit, Undo, Visit, VisitKey, Wait};
 use crate::fact::{Fact, OpKind, Started, StateOp};
 use journal::{emitted, written};
 
@@ -162,7 +162,7 @@ impl RunState {
             } => self.entered(at, input.as_ref(), *joined, undoes.as_ref(), ms),
             Fact::Joined { step, kind, input } => {
                 let input = input.clone().or_else(|| self.latest.clone());
-                self.held.push(Held {
+                self.held.push(HeldEvent {
                     step: step.clone(),
                     kind: kind.clone(),
                     input: input.unwrap_or_else(Json::null),
@@ -272,7 +272,7 @@ impl RunState {
         }
         for visit in self.visits.iter_mut() {
             // What another run has asked for answers to that run.
-            visit.forget_doors();
+            visit.forget_open_callbacks();
             let waits_there = matches!(visit.wait, Some(Wait::Run { .. } | Wait::Await(_)));
             if visit.status != VisitStatus::Running && !waits_there {
                 continue;

@@ -4,7 +4,7 @@ use riverrun_providers::{Language, RunnerOptions, find_interpreter};
 
 use super::{Check, project_of};
 use crate::{
-    cli::worker::Found,
+    cli::worker::LocalProcesses,
     config::Settings,
     project::{Processes, processes::languages},
 };
@@ -27,7 +27,7 @@ pub async fn checks(settings: &Settings) -> Vec<Check> {
     ] {
         checks.push(interpreter(name, language, runner, needed.contains(&language)).await);
     }
-    let found = Found::default();
+    let found = LocalProcesses::default();
     let mut processes = Processes::new(found.clone(), &folder, options);
     let outcome = processes.look().await;
     processes.end().await;

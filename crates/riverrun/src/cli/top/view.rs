@@ -19,7 +19,7 @@ pub struct View {
     url: String,
     ts: String,
     /// As the server told of them.
-    told: Vec<Json>,
+    raw: Vec<Json>,
     /// The same, those with most to do first.
     queues: Vec<Value>,
     /// All of them together, in the shape of one.
@@ -27,10 +27,10 @@ pub struct View {
 }
 
 impl View {
-    pub fn new(url: String, told: Vec<Json>) -> Self {
+    pub fn new(url: String, raw: Vec<Json>) -> Self {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let ms = i64::try_from(since.unwrap_or_default().as_millis()).unwrap_or(i64::MAX);
-        let mut queues: Vec<Value> = told.iter().map(Json::value).collect();
+        let mut queues: Vec<Value> = raw.iter().map(Json::value).collect();
         let busy = |queue: &Value| {
             let count = |state: &str| queue["counts"][state].as_u64().unwrap_or_default();
             count("active") + count("waiting")
@@ -40,13 +40,13 @@ impl View {
             url,
             ts: iso(ms),
             totals: totals(&queues),
-            told,
+            raw,
             queues,
         }
     }
 
     pub fn json(&self) -> Value {
-        json!({"ts": self.ts, "totals": self.totals, "queues": self.told})
+        json!({"ts": self.ts, "totals": self.totals, "queues": self.raw})
     }
 
     /// Once, below what is on the terminal already.

@@ -72,7 +72,7 @@ fn mentions(file: &ProcessFile) -> Vec<String> {
             let text = start_of(&path);
             let words = text.split(|c: char| !(c.is_alphanumeric() || "._-/".contains(c)));
             let is_name =
-                |word: &&str| (1..=NotLoaded::MAX_MENTION_LETTERS).contains(&word.chars().count());
+                |word: &&str| (1..=NotLoaded::MAX_MENTION_CHARS).contains(&word.chars().count());
             let names = words.filter(is_name).take(NotLoaded::MAX_MENTIONS);
             names.map(str::to_owned).collect()
         }),
@@ -96,7 +96,7 @@ fn quoted(text: &str) -> Vec<String> {
             // Every part may be inside: a quote of another kind, or in a comment, moves the count.
             for part in parts.get(1..parts.len() - 1).unwrap_or_default() {
                 let is_name = !part.is_empty()
-                    && part.chars().count() <= NotLoaded::MAX_MENTION_LETTERS
+                    && part.chars().count() <= NotLoaded::MAX_MENTION_CHARS
                     && !part.contains(char::is_whitespace);
                 if is_name && !found.iter().any(|known| known == part) {
                     found.push((*part).to_owned());

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use riverrun_providers::Language;
 use serde::{Deserialize, Serialize};
 
-use super::ignored::{self, Stray};
+use super::ignored::{self, IgnoredFile};
 use crate::failure::{Failure, Result};
 
 /// What runs a file.
@@ -38,11 +38,11 @@ pub struct ProcessFile {
 
 /// What is under `<project>/processes`.
 #[derive(Default)]
-pub struct Found {
+pub struct ProcessFiles {
     /// By name.
     pub files: Vec<ProcessFile>,
     /// What seems to be meant as one, or for one, and is not.
-    pub strays: Vec<Stray>,
+    pub ignored: Vec<IgnoredFile>,
 }
 
 /// The languages of a project's processes.
@@ -55,7 +55,7 @@ pub fn languages(project: &Path) -> Vec<Language> {
 }
 
 /// Looks through the folder. One that is not there has nothing.
-pub fn process_files(project: &Path) -> Result<Found> {
+pub fn process_files(project: &Path) -> Result<ProcessFiles> {
     let root = project.join("processes");
     let (mut files, mut others, mut broken) = (Vec::new(), Vec::new(), Vec::new());
     let mut folders = vec![root.clone()];
@@ -87,11 +87,11 @@ pub fn process_files(project: &Path) -> Result<Found> {
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));
     others.sort();
-    let mut strays = ignored::strays(project, others, &files);
+    let mut ignored = ignored::find_ignored(project, others, &files);
     let broken = broken.into_iter();
-    strays.extend(broken.map(|(path, error)| Stray::broken_link(path, project, &error)));
-    strays.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(Found { files, strays })
+    ignored.extend(broken.map(|(path, error)| IgnoredFile::broken_link(path, project, &error)));
+    ignored.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(ProcessFiles { files, ignored })
 }
 
 fn kind_of(path: &Path, is_executable: bool) -> Option<Kind> {
@@ -178,7 +178,7 @@ mod tests {
         }
         std::os::unix::fs::symlink("nowhere.ts", root.join("gone.ts")).unwrap();
         let found = process_files(folder.path()).unwrap();
-        let warnings: Vec<&str> = found.strays.iter().map(|s| s.warning.as_str()).collect();
+        let warnings: Vec<&str> = found.ignored.iter().map(|s| s.warning.as_str()).collect();
         let unread = "has settings that are not used";
         let script = "is a script without the executable bit and is not loaded";
         let jsx = "rename it to .ts or .js if it has no JSX, or begin its name with _ if it is no process";

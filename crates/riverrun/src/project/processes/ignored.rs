@@ -17,12 +17,12 @@ use super::{
 
 /// A file, and what is said of it.
 #[derive(Debug, PartialEq)]
-pub struct Stray {
+pub struct IgnoredFile {
     pub path: PathBuf,
     pub warning: String,
 }
 
-impl Stray {
+impl IgnoredFile {
     /// A link whose file is not there, or cannot be seen.
     pub fn broken_link(path: PathBuf, project: &Path, error: &std::io::Error) -> Self {
         let shown = shown(&path, project);
@@ -36,8 +36,12 @@ pub fn is_executable(meta: &std::fs::Metadata) -> bool {
 }
 
 /// Those among files that are no processes.
-pub fn strays(project: &Path, others: Vec<PathBuf>, processes: &[ProcessFile]) -> Vec<Stray> {
-    let stray = |path: PathBuf| {
+pub fn find_ignored(
+    project: &Path,
+    others: Vec<PathBuf>,
+    processes: &[ProcessFile],
+) -> Vec<IgnoredFile> {
+    let to_ignored = |path: PathBuf| {
         let shown = shown(&path, project);
         let warning = match unread(&path, processes, project) {
             Some(why) => format!("{shown} has settings that are not used: {why}"),
@@ -50,9 +54,9 @@ pub fn strays(project: &Path, others: Vec<PathBuf>, processes: &[ProcessFile]) -
             ),
             None => return None,
         };
-        Some(Stray { path, warning })
+        Some(IgnoredFile { path, warning })
     };
-    others.into_iter().filter_map(stray).collect()
+    others.into_iter().filter_map(to_ignored).collect()
 }
 
 /// What is said of a module without a handler.

@@ -12,13 +12,13 @@ mod claims;
 mod entries;
 mod executable;
 mod find;
+mod ignored;
 mod loading;
 mod module;
 mod outcome;
 mod process;
 mod register;
 mod shown;
-mod ignored;
 
 use std::{
     collections::{HashMap, HashSet},
@@ -33,10 +33,10 @@ use riverrun_runtime::{Process, Provider, RunMode};
 use crate::failure::Result;
 use claims::Claims;
 use executable::{config_path, executable_config};
-use find::{Found, Kind, ProcessFile};
+use find::{Kind, ProcessFile, ProcessFiles};
+use ignored::IgnoredFile;
 use loading::Read;
 use process::{process, source};
-use ignored::Stray;
 
 pub use entries::Entry;
 pub use find::{language_of, languages, process_files};
@@ -134,7 +134,7 @@ impl Processes {
     /// Begins to load what has to be. What is given up by a later look goes on as it was.
     fn begin(&mut self, changes: &[PathBuf], outcome: &mut Outcome) -> Loading {
         let mut loading = Loading::default();
-        let Found { files, strays } = match process_files(&self.project) {
+        let ProcessFiles { files, ignored } = match process_files(&self.project) {
             Ok(found) => found,
             Err(failure) => {
                 outcome.failures.push(failure);
@@ -142,9 +142,12 @@ impl Processes {
             }
         };
         self.forget_missing(&files, outcome);
-        self.warned
-            .retain(|path| strays.iter().any(|stray| stray.path == *path));
-        for Stray { path, warning } in strays {
+        self.warned.retain(|path| {
+            ignored
+                .iter()
+                .any(|ignored_file| ignored_file.path == *path)
+        });
+        for IgnoredFile { path, warning } in ignored {
             if self.warned.insert(path) {
                 outcome.warnings.push(warning);
             }

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_module_that_does_not_load_is_told_without_saying_anything_twice() {
+    fn a_module_that_does_not_load_is_reported_without_repetition() {
         for (message, stack, notes) in [
             ("/p/a.ts is TypeScript", None, &[][..]),
             ("must be an object", None, &[]),

@@ -23,7 +23,7 @@ pub(crate) struct Gathered {
 
 /// What was taken to be stored. Once its turn has come nobody else stores anything meanwhile. What
 /// is not stored when this is dropped waits again, before what came later.
-pub(crate) struct Taken<'a> {
+pub(crate) struct GatheredBatch<'a> {
     from: &'a Gathered,
     pub drafts: Vec<Draft>,
     pub progress: Option<Json>,
@@ -32,7 +32,7 @@ pub(crate) struct Taken<'a> {
     storing: Option<tokio::sync::MutexGuard<'a, ()>>,
 }
 
-impl Taken<'_> {
+impl GatheredBatch<'_> {
     /// It is stored.
     pub fn stored(&mut self) -> Vec<Draft> {
         self.progress = None;
@@ -40,7 +40,7 @@ impl Taken<'_> {
     }
 }
 
-impl Drop for Taken<'_> {
+impl Drop for GatheredBatch<'_> {
     fn drop(&mut self) {
         if !self.drafts.is_empty() || self.progress.is_some() {
             let (drafts, progress) = (std::mem::take(&mut self.drafts), self.progress.take());
@@ -68,12 +68,12 @@ impl Gathered {
 
     /// Takes what waits and a place in the line of those who store, both before it first waits:
     /// whatever is said from then on comes later.
-    pub async fn take(&self) -> Taken<'_> {
+    pub async fn take(&self) -> GatheredBatch<'_> {
         let (has_emitted, (drafts, progress)) = {
             let mut waiting = self.waiting();
             (waiting.emitted() > 0, waiting.take(self.runtime.now_ms()))
         };
-        let mut taken = Taken {
+        let mut taken = GatheredBatch {
             from: self,
             drafts,
             progress,

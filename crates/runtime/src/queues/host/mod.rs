@@ -18,7 +18,7 @@ mod stream;
 mod waiting;
 
 pub(crate) use emit::{emitted, too_large};
-pub(crate) use gathered::{GATHER, Gathered, Taken as TakenSaid};
+pub(crate) use gathered::{GATHER, Gathered, GatheredBatch as GatheredOutput};
 pub(crate) use params::{BatchParams, EmitParams, KeyParams, params};
 pub(crate) use state::{StateRead, path};
 

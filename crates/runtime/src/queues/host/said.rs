@@ -10,7 +10,7 @@ use riverrun_types::{Draft, Json};
 use tokio::sync::Notify;
 
 use super::{
-    gathered::{GATHER, Gathered, Taken},
+    gathered::{GATHER, Gathered, GatheredBatch},
     home::Home,
 };
 use crate::Runtime;
@@ -47,7 +47,7 @@ impl Said {
     }
 
     /// Takes what waits, to be stored with something else.
-    pub async fn take(&self) -> Taken<'_> {
+    pub async fn take(&self) -> GatheredBatch<'_> {
         self.shared.gathered.take().await
     }
 

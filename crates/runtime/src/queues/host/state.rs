@@ -184,7 +184,7 @@ impl JobHost {
 fn invalid(issues: &[SchemaIssue]) -> WorkError {
     let first = issues.first();
     let message = first.map_or_else(String::new, |issue| {
-        format!("the write breaks the state's schema{}", issue.told())
+        format!("the write breaks the state's schema{}", issue.described())
     });
     WorkError::new(ErrorCode::StateInvalid, message).details(&json!({ "issues": issues }))
 }

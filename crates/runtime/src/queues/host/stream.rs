@@ -5,8 +5,8 @@ use riverrun_protocol::{JournalEntry, WorkError};
 use riverrun_store::{Change, EventQuery, Expect};
 use riverrun_types::{Draft, ErrorCode, Event, EventId, EventType, Name, RunId, StreamName};
 
-use super::{JobHost, gathered::Taken, params::MemoParams, refused};
-use crate::{Runtime, steps::Told};
+use super::{JobHost, gathered::GatheredBatch, params::MemoParams, refused};
+use crate::{Runtime, steps::SignalSource};
 
 /// An event that was appended, and what was said before it.
 pub(super) struct Placed {
@@ -24,7 +24,7 @@ impl JobHost {
     /// Appends an event after what was said, which is still there if that is refused.
     pub(super) async fn append_after(
         &self,
-        said: &mut Taken<'_>,
+        said: &mut GatheredBatch<'_>,
         draft: Draft,
         expect: Expect,
     ) -> Result<Placed, WorkError> {
@@ -39,17 +39,17 @@ impl JobHost {
         append.expect = expect;
         append.context.tenant_id = self.tenant_id.as_deref().map(Into::into);
         let own = std::slice::from_ref(&draft);
-        let told = Told {
+        let source = SignalSource {
             stream: &append.stream,
             context: &append.context,
             correlation: None,
             chain: self.chain,
         };
-        let told = told.signals(own, said.drafts.len(), draft.ms, |_| false);
+        let signals = source.signals(own, said.drafts.len(), draft.ms, |_| false);
         let now = self.runtime.now_ms();
         let commit = self.home.fenced(said.progress.clone(), now).await;
         let mut commit = commit.and(Change::Append(append));
-        commit.changes.extend(told);
+        commit.changes.extend(signals);
         let receipt = self.runtime.commit(commit).await.map_err(refused)?;
         let placed = receipt.placed.first();
         let placed = placed
@@ -76,8 +76,8 @@ impl JobHost {
         if matches!(Fact::read(&draft), Fact::Emitted { .. }) {
             draft.causation_id = Some(Name::from(self.home.id().as_str()));
             draft.tenant_id = self.tenant_id.as_deref().map(Name::from);
-            let told = self.runtime.append_to_all(draft, self.chain).await;
-            id = told.map_err(refused)?.unwrap_or(id);
+            let appended = self.runtime.append_to_all(draft, self.chain).await;
+            id = appended.map_err(refused)?.unwrap_or(id);
         }
         let said = Vec::new();
         Ok(Placed { id, said })

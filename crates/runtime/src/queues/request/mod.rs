@@ -10,7 +10,7 @@ mod pace;
 use std::{collections::HashMap, sync::Arc};
 
 use riverrun_contract::schema_issues;
-use riverrun_store::NewQueued;
+use riverrun_store::NewJob;
 use riverrun_types::{Json, Millis, Name, RunId, time};
 use serde::Deserialize;
 
@@ -121,7 +121,7 @@ impl Runtime {
         &self,
         takers: &HashMap<Name, Option<Arc<Process>>>,
         requests: Vec<(Name, JobRequest)>,
-    ) -> Result<Vec<NewQueued>> {
+    ) -> Result<Vec<NewJob>> {
         let now = self.now_ms();
         let mut jobs = Vec::with_capacity(requests.len());
         for (at, (queue, request)) in requests.into_iter().enumerate() {
@@ -138,7 +138,7 @@ impl Runtime {
         process: Option<&Process>,
         request: JobRequest,
         now: Millis,
-    ) -> Result<NewQueued> {
+    ) -> Result<NewJob> {
         let JobRequest {
             name,
             data,
@@ -177,7 +177,7 @@ impl Runtime {
             let quiet = now.saturating_add(debounce);
             at_ms = Some(at_ms.map_or(quiet, |asked| asked.max(quiet)));
         }
-        Ok(NewQueued {
+        Ok(NewJob {
             is_named: options.job_id.is_some(),
             id,
             queue: queue.clone(),

@@ -117,13 +117,13 @@ impl Code {
     }
 
     /// A door, by its id.
-    pub async fn door(&mut self, door: Value) -> Result<String, Stop> {
-        let known = self.record("trigger", door["type"].as_str().unwrap());
-        let door = match known {
+    pub async fn callback(&mut self, callback: Value) -> Result<String, Stop> {
+        let known = self.record("trigger", callback["type"].as_str().unwrap());
+        let callback = match known {
             Some(entry) => entry.value.unwrap().value(),
-            None => self.ask("await.trigger", door).await?,
+            None => self.ask("await.trigger", callback).await?,
         };
-        Ok(door["id"].as_str().unwrap().to_owned())
+        Ok(callback["id"].as_str().unwrap().to_owned())
     }
 
     /// What came, or the code of the error.

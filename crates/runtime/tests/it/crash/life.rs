@@ -4,7 +4,9 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
 use riverrun_expr::{Limits, Sandbox};
-use riverrun_runtime::{Options, Process, ProcessConfig, Runtime, Source, StartRequest, Visitor};
+use riverrun_runtime::{
+    CallbackAnswer, Options, Process, ProcessConfig, Runtime, Source, StartRequest,
+};
 use riverrun_store::{EventQuery, Store};
 use riverrun_store_conformance::{mortal::Mortal, through::Through};
 use riverrun_store_sqlite::SqliteStore;
@@ -69,8 +71,8 @@ fn live(story: &Story, folder: &Path, world: &Arc<World>, moments: usize) -> boo
         let store = Through::new(store, mortal.clone());
         let telling = tokio::spawn(tell(story_of(story), store, world.clone()));
         tokio::select! {
-            told = tokio::time::timeout(LONG, telling) => {
-                told.expect("the story does not come to its end").unwrap();
+            ended = tokio::time::timeout(LONG, telling) => {
+                ended.expect("the story does not come to its end").unwrap();
                 true
             }
             () = mortal.died() => false,
@@ -126,8 +128,8 @@ impl Alive {
         let mut request = StartRequest::new(flow, Json::of(&input));
         request.idempotency_key = Some("key".to_owned());
         let run = self.runtime.start(request).await.unwrap().run;
-        let told = format!("start of {flow}");
-        self.world.answered(&told, json!(run));
+        let request = format!("start of {flow}");
+        self.world.answered(&request, json!(run));
         run
     }
 
@@ -158,32 +160,36 @@ impl Alive {
 
     /// Emits an event, unless that was acknowledged in an earlier life.
     pub async fn emit(&self, kind: &str, data: Value) {
-        let told = format!("emit {kind} {data}");
-        if self.world.answer(&told).is_some() {
+        let request = format!("emit {kind} {data}");
+        if self.world.answer(&request).is_some() {
             return;
         }
         let event = Json::of(&json!({"type": kind, "data": data}));
         let stream = StreamName::new("global", "global");
         self.runtime.append(&stream, &[event]).await.unwrap();
-        self.world.answered(&told, json!(true));
+        self.world.answered(&request, json!(true));
     }
 
-    /// Opens a door with a value, and says what the answer was: `opened` or a code.
-    pub async fn open(&self, door: &str, value: Value) -> String {
-        let visitor = Visitor {
+    /// Opens a door with a value, and says what the answer was: `resumed` or a code.
+    pub async fn open(&self, callback: &str, value: Value) -> String {
+        let callback_answer = CallbackAnswer {
             payload: Json::of(&value),
             body: b"",
             signature: None,
             source: "test",
         };
-        match self.runtime.open_door(door, visitor).await {
-            Ok(_) => "opened".to_owned(),
+        match self
+            .runtime
+            .resume_callback(callback, callback_answer)
+            .await
+        {
+            Ok(_) => "resumed".to_owned(),
             Err(error) => error.code().to_string(),
         }
     }
 
     /// The doors of a run that the streams know.
-    pub async fn door_of(&self, run: &RunId) -> Option<String> {
+    pub async fn callback_of(&self, run: &RunId) -> Option<String> {
         let events = self.events(run).await;
         let at = |event: &Event| event.kind.as_str() == "step.await.trigger";
         let event = events.into_iter().find(at)?;

@@ -17,8 +17,8 @@ impl Alive {
         assert_eq!(entered_once(&events), Ok(()), "{text:#?}");
         assert_eq!(ended_once(&events), Ok(()), "{text:#?}");
         self.replays(run, &events).await;
-        for door in doors(&events) {
-            self.door_is_over(&door).await;
+        for callback in callbacks(&events) {
+            self.callback_has_ended(&callback).await;
         }
     }
 
@@ -39,22 +39,22 @@ impl Alive {
 
     /// A door is opened, runs into its timeout or is given up: one of them, once. One for many is
     /// given up in any case.
-    async fn door_is_over(&self, door: &str) {
-        let events = self.stream(&StreamName::new("trigger", door)).await;
+    async fn callback_has_ended(&self, callback: &str) {
+        let events = self.stream(&StreamName::new("trigger", callback)).await;
         let mut kinds: Vec<&str> = events.iter().map(|event| event.kind.as_str()).collect();
-        let record = self.runtime.door(door).await.unwrap().record;
-        if matches!(record.what, Awaited::Door { many: true, .. }) {
+        let record = self.runtime.callback(callback).await.unwrap().record;
+        if matches!(record.what, Awaited::Callback { many: true, .. }) {
             kinds.retain(|kind| *kind != "trigger.fired");
         }
         let ends = ["trigger.fired", "trigger.timeout", "trigger.cancelled"];
         assert!(
             kinds.len() == 2 && kinds[0] == "trigger.registered" && ends.contains(&kinds[1]),
-            "the door {door} has {kinds:?}"
+            "the callback {callback} has {kinds:?}"
         );
         assert!(
             ["AWAIT_USED", "AWAIT_CLOSED", "AWAIT_EXPIRED"]
-                .contains(&&*self.open(door, true.into()).await),
-            "a door that is over is closed"
+                .contains(&&*self.open(callback, true.into()).await),
+            "a callback that has ended is closed"
         );
     }
 
@@ -62,7 +62,7 @@ impl Alive {
     pub async fn nothing_is_left(&self) {
         let store = self.runtime.store();
         let stats = store.await_stats().await.unwrap();
-        assert_eq!((stats.events, stats.doors), (0, 0), "{stats:?}");
+        assert_eq!((stats.events, stats.callbacks), (0, 0), "{stats:?}");
         for state in [AwaitState::Open, AwaitState::Fired] {
             let filter = AwaitFilter {
                 state: Some(state),
@@ -177,8 +177,8 @@ fn ended_once(events: &[Event]) -> Result<(), String> {
 }
 
 /// The doors that steps of a run have made.
-fn doors(events: &[Event]) -> HashSet<String> {
-    let door = |event: &Event| {
+fn callbacks(events: &[Event]) -> HashSet<String> {
+    let callback = |event: &Event| {
         let data = event.data.as_ref()?.value();
         let id = match event.kind.as_str() {
             "step.await.trigger" => &data["triggerId"],
@@ -187,5 +187,5 @@ fn doors(events: &[Event]) -> HashSet<String> {
         };
         id.as_str().map(str::to_owned)
     };
-    events.iter().filter_map(door).collect()
+    events.iter().filter_map(callback).collect()
 }

@@ -173,41 +173,43 @@ fn code_that_waits_for_an_event_that_only_an_expression_can_tell() {
 impl Alive {
     /// Opens the door of a run until there is an answer, each time with another value, and once
     /// more after that. The answer is the value with which it was opened, as far as that is known.
-    async fn open_door_of(&self, run: &riverrun_types::RunId) -> Option<Value> {
+    async fn resume_callback_of(&self, run: &riverrun_types::RunId) -> Option<Value> {
         self.until(run, "step.await.trigger").await;
-        let door = self.door_of(run).await.unwrap();
-        if self.world.answer("door").is_none() {
+        let callback = self.callback_of(run).await.unwrap();
+        if self.world.answer("callback").is_none() {
             let value = json!(self.world.next());
-            match self.open(&door, value.clone()).await.as_str() {
-                "opened" => self.world.answered("door", value),
+            match self.open(&callback, value.clone()).await.as_str() {
+                "resumed" => self.world.answered("callback", value),
                 // It was opened in an earlier life, which did not live to be told.
-                "AWAIT_USED" | "AWAIT_EXPIRED" => self.world.answered("door", Value::Null),
+                "AWAIT_USED" | "AWAIT_EXPIRED" => self.world.answered("callback", Value::Null),
                 other => panic!("{other}"),
             }
         }
-        let again = self.open(&door, json!("again")).await;
+        let again = self.open(&callback, json!("again")).await;
         assert!(
             ["AWAIT_USED", "AWAIT_EXPIRED"].contains(&&*again),
             "{again}"
         );
-        self.world.answer("door").filter(|value| !value.is_null())
+        self.world
+            .answer("callback")
+            .filter(|value| !value.is_null())
     }
 }
 
 #[test]
-fn code_that_waits_for_a_door() {
+fn code_that_waits_for_a_callback() {
     let story = alone(
         code!(|code| {
             code.run("before").await?;
-            let door = code.door(json!({"type": "api"})).await?;
+            let callback = code.callback(json!({"type": "api"})).await?;
             code.run("between").await?;
-            let came = code.wait(&door, json!({"type": "trigger", "triggerId": door}))?;
+            let came = code.wait(&callback, json!({"type": "trigger", "triggerId": callback}))?;
             code.run("after").await?;
             Ok(json!({"came": came.unwrap()}))
         }),
         client!(|alive| {
             let run = alive.start("f", json!({})).await;
-            let value = alive.open_door_of(&run).await;
+            let value = alive.resume_callback_of(&run).await;
             let came = alive.end(&run).await["came"].clone();
             assert!(value.is_none_or(|value| value == came), "{came}");
             assert!(came.is_number(), "{came}");
@@ -217,21 +219,21 @@ fn code_that_waits_for_a_door() {
 }
 
 #[test]
-fn a_door_whose_time_runs_out_while_it_is_opened() {
+fn a_callback_whose_time_runs_out_while_it_is_resumed() {
     let story = alone(
         code!(|code| {
-            let door = code
-                .door(json!({"type": "webhook", "timeoutMs": 25}))
+            let callback = code
+                .callback(json!({"type": "webhook", "timeoutMs": 25}))
                 .await?;
-            let wait = json!({"type": "trigger", "triggerId": door, "timeoutMs": 25});
-            Ok(match code.wait(&door, wait)? {
+            let wait = json!({"type": "trigger", "triggerId": callback, "timeoutMs": 25});
+            Ok(match code.wait(&callback, wait)? {
                 Ok(value) => json!({"came": value}),
                 Err(code) => json!({"error": code}),
             })
         }),
         client!(|alive| {
             let run = alive.start("f", json!({})).await;
-            let value = alive.open_door_of(&run).await;
+            let value = alive.resume_callback_of(&run).await;
             let end = alive.end(&run).await;
             match value {
                 Some(value) => assert_eq!(end, json!({"came": value})),
@@ -260,17 +262,17 @@ fn a_step_that_its_definition_holds_back() {
                 "event": process("tell", json!({
                     "input": {"type": "key", "key": "order"}, "outputKey": "event",
                     "await": {"type": "event", "eventKind": "paid", "match": {"data.id": "input.id"}, "timeout": "1h"},
-                    "transitions": {"onSuccess": "door"},
+                    "transitions": {"onSuccess": "callback"},
                 })),
-                "door": process("tell", json!({
-                    "outputKey": "door", "await": {"type": "trigger", "timeout": "1h"},
+                "callback": process("tell", json!({
+                    "outputKey": "callback", "await": {"type": "trigger", "timeout": "1h"},
                     "transitions": {"onSuccess": "nap"},
                 })),
                 "nap": process("tell", json!({"await": {"type": "time", "delay": 15}, "transitions": {"onSuccess": "late"}})),
                 "late": process("tell", json!({
                     "await": {"type": "trigger", "timeout": 15, "onTimeout": "end"}, "outputKey": "late",
                 })),
-                "end": {"type": "set", "config": {"value": "${door}"}},
+                "end": {"type": "set", "config": {"value": "${callback}"}},
             }),
         )],
         processes: vec![("tell", Value::Null, tell)],
@@ -278,7 +280,7 @@ fn a_step_that_its_definition_holds_back() {
             let run = alive.start("f", json!({})).await;
             alive.until(&run, "step.await.event").await;
             alive.emit("paid", json!({"id": 7})).await;
-            let value = alive.open_door_of(&run).await;
+            let value = alive.resume_callback_of(&run).await;
             let end = alive.end(&run).await;
             assert!(
                 value.is_none_or(|value| end == json!({"awaited": value})),
@@ -295,9 +297,9 @@ fn a_built_in_step_that_waits_in_a_branch_beside_others() {
         flows: vec![flow(
             "f",
             json!({
-                "fan": {"type": "parallel", "config": {"branches": ["nap", "door", "event"]}, "outputKey": "fan"},
+                "fan": {"type": "parallel", "config": {"branches": ["nap", "callback", "event"]}, "outputKey": "fan"},
                 "nap": {"type": "delay", "config": {"ms": 15}},
-                "door": {"type": "set", "config": {"value": "opened"}, "await": {"type": "trigger", "timeout": 40, "onTimeout": "late"}},
+                "callback": {"type": "set", "config": {"value": "resumed"}, "await": {"type": "trigger", "timeout": 40, "onTimeout": "late"}},
                 "late": {"type": "set", "config": {"value": "late"}},
                 "event": {"type": "set", "config": {"value": "paid"}, "await": {"type": "event", "eventKind": "paid"}},
             }),
@@ -305,7 +307,7 @@ fn a_built_in_step_that_waits_in_a_branch_beside_others() {
         processes: Vec::new(),
         client: client!(|alive| {
             let run = alive.start("f", json!({})).await;
-            let opened = alive.open_door_of(&run).await;
+            let opened = alive.resume_callback_of(&run).await;
             alive.until(&run, "step.await.event").await;
             alive.emit("paid", json!({})).await;
             let end = alive.end(&run).await;
@@ -315,7 +317,7 @@ fn a_built_in_step_that_waits_in_a_branch_beside_others() {
             } else {
                 &["opened", "late"]
             };
-            assert!(ends.contains(&end["door"].as_str().unwrap()), "{end}");
+            assert!(ends.contains(&end["callback"].as_str().unwrap()), "{end}");
         }),
     };
     assert!(survives(&story) > LEAST);
@@ -394,13 +396,15 @@ fn events_that_are_joined_and_undone() {
 }
 
 #[test]
-fn doors_that_nobody_waits_for_any_more() {
+fn callbacks_without_a_waiting_step() {
     let story = alone(
         code!(|code| {
-            code.door(json!({"type": "api"})).await?;
-            let door = code.door(json!({"type": "api", "timeoutMs": 15})).await?;
-            let wait = json!({"type": "trigger", "triggerId": door, "timeoutMs": 15});
-            assert_eq!(code.wait(&door, wait)?, Err("AWAIT_TIMEOUT".to_owned()));
+            code.callback(json!({"type": "api"})).await?;
+            let callback = code
+                .callback(json!({"type": "api", "timeoutMs": 15}))
+                .await?;
+            let wait = json!({"type": "trigger", "triggerId": callback, "timeoutMs": 15});
+            assert_eq!(code.wait(&callback, wait)?, Err("AWAIT_TIMEOUT".to_owned()));
             Ok(json!("home"))
         }),
         client!(|alive| {
@@ -412,34 +416,39 @@ fn doors_that_nobody_waits_for_any_more() {
 }
 
 #[test]
-fn a_door_that_is_opened_again_and_again() {
+fn a_callback_that_is_resumed_again_and_again() {
     let story = alone(
         code!(|code| {
-            let door = code.door(json!({"type": "api", "many": true})).await?;
+            let callback = code.callback(json!({"type": "api", "many": true})).await?;
             let mut came = Vec::new();
             for _ in 0..3 {
-                let wait = json!({"type": "trigger", "triggerId": door});
-                came.push(code.wait(&door, wait)?.unwrap());
+                let wait = json!({"type": "trigger", "triggerId": callback});
+                came.push(code.wait(&callback, wait)?.unwrap());
             }
             Ok(json!(came))
         }),
         client!(|alive| {
             let run = alive.start("f", json!({})).await;
             alive.until(&run, "step.await.trigger").await;
-            let door = alive.door_of(&run).await.unwrap();
+            let callback = alive.callback_of(&run).await.unwrap();
             let mut opened = Vec::new();
             for at in 0..3 {
-                let told = format!("opening {at}");
-                if alive.world.answer(&told).is_none() {
+                let request = format!("opening {at}");
+                if alive.world.answer(&request).is_none() {
                     let value = json!(alive.world.next());
-                    match alive.open(&door, value.clone()).await.as_str() {
-                        "opened" => alive.world.answered(&told, value),
+                    match alive.open(&callback, value.clone()).await.as_str() {
+                        "resumed" => alive.world.answered(&request, value),
                         // An earlier life has opened it more often than it lived to be told.
-                        "AWAIT_USED" => alive.world.answered(&told, Value::Null),
+                        "AWAIT_USED" => alive.world.answered(&request, Value::Null),
                         other => panic!("{other}"),
                     }
                 }
-                opened.extend(alive.world.answer(&told).filter(|value| !value.is_null()));
+                opened.extend(
+                    alive
+                        .world
+                        .answer(&request)
+                        .filter(|value| !value.is_null()),
+                );
             }
             let end = alive.end(&run).await;
             let came = end.as_array().unwrap();
@@ -469,7 +478,7 @@ fn now_ms() -> i64 {
 #[test]
 fn steps_as_data_that_emit_and_wait() {
     let steps = json!({
-        "make": {"type": "transform", "config": {"transform": "({n: 1})"}, "emits": ["made", "told"],
+        "make": {"type": "transform", "config": {"transform": "({n: 1})"}, "emits": ["made", "sent"],
                  "await": {"type": "time", "delay": 20}},
         "pay": {"type": "transform", "config": {"transform": "({by: awaited.data.by, n: input.n})"},
                 "subscriptions": [{"eventKind": "made"}], "await": {"type": "event", "eventKind": "paid"}, "emits": ["settled"]},
@@ -478,7 +487,7 @@ fn steps_as_data_that_emit_and_wait() {
         "one": {"type": "set", "config": {"value": 1}},
         "two": process("p", json!({})),
         "last": {"type": "transform", "config": {"transform": "input"}, "join": "all",
-                 "subscriptions": [{"eventKind": "settled"}, {"eventKind": "done"}, {"eventKind": "told"}]},
+                 "subscriptions": [{"eventKind": "settled"}, {"eventKind": "done"}, {"eventKind": "sent"}]},
     });
     let story = Story {
         flows: vec![flow("f", steps)],
@@ -489,10 +498,10 @@ fn steps_as_data_that_emit_and_wait() {
             alive.emit("paid", json!({"by": "card"})).await;
             assert_eq!(
                 alive.end(&run).await,
-                json!({"settled": {"by": "card", "n": 1}, "done": {"one": 1, "two": 2}, "told": {"n": 1}})
+                json!({"settled": {"by": "card", "n": 1}, "done": {"one": 1, "two": 2}, "sent": {"n": 1}})
             );
             let events = alive.events(&run).await;
-            for kind in ["made", "told", "settled", "done"] {
+            for kind in ["made", "sent", "settled", "done"] {
                 let times = events.iter().filter(|event| event.kind.as_str() == kind);
                 assert_eq!(times.count(), 1, "{kind}");
             }

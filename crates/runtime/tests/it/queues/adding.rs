@@ -66,7 +66,7 @@ async fn bad_jobs_are_refused_and_none_is_added() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_process_that_does_not_load_is_told_to_whoever_asks_for_it() {
+async fn requests_for_a_process_that_does_not_load_get_its_error() {
     let world = World::bare(SqliteStore::memory().unwrap(), LONG).await;
     world.runtime.put_broken(riverrun_runtime::BrokenProcess {
         id: "mail/send".into(),

@@ -86,7 +86,7 @@ async fn a_call_has_the_whole_context_and_can_be_followed_while_it_runs() {
     let runtime = world.runtime.clone();
     let running = tokio::spawn(async move { runtime.call(request).await });
     let stream = StreamName::new("call", "met");
-    let told = async {
+    let recorded = async {
         loop {
             let events = world.events("call", &RunId::new("met")).await;
             if events.iter().any(|kind| kind == "log.info") {
@@ -95,10 +95,13 @@ async fn a_call_has_the_whole_context_and_can_be_followed_while_it_runs() {
             tokio::time::sleep(Duration::from_millis(3)).await;
         }
     };
-    let events = tokio::time::timeout(LONG, told).await.unwrap();
+    let events = tokio::time::timeout(LONG, recorded).await.unwrap();
     assert_eq!(events[0], "call.started");
     for kind in ["state.set", "step.memo", "guest.came"] {
-        assert!(events.iter().any(|told| told == kind), "{kind}: {events:?}");
+        assert!(
+            events.iter().any(|recorded| recorded == kind),
+            "{kind}: {events:?}"
+        );
     }
     let again = world.runtime.call(meet("met", false, false)).await;
     assert_eq!(again.unwrap_err().code, "CALL_EXISTS");
@@ -143,13 +146,13 @@ async fn a_call_that_is_not_recorded_keeps_its_state_while_it_runs() {
     assert!(world.events("call", &RunId::new("off")).await.is_empty());
     // What it emitted is for others, and theirs to read.
     let query = EventQuery::forward(0, 9);
-    let told = world.store.events(&StreamName::global(), &query).await;
-    let told = told.unwrap();
-    let told: Vec<_> = told
+    let recorded = world.store.events(&StreamName::global(), &query).await;
+    let recorded = recorded.unwrap();
+    let recorded: Vec<_> = recorded
         .iter()
         .map(|e| (e.kind.as_str(), e.causation_id.as_deref()))
         .collect();
-    assert_eq!(told, [("guest.came", Some("off"))]);
+    assert_eq!(recorded, [("guest.came", Some("off"))]);
     world.put("quiet", json!({"runMode": "call", "persistFrames": false}));
     let quiet = CallRequest {
         process: "quiet".to_owned(),
@@ -161,9 +164,9 @@ async fn a_call_that_is_not_recorded_keeps_its_state_while_it_runs() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_is_too_slow_for_the_frames_of_a_call_is_told_how_many_are_missing() {
+async fn a_slow_reader_of_frames_gets_the_number_of_missing_ones() {
     let world = World::new(json!({})).await;
-    let (frames, mut heard) = tokio::sync::mpsc::channel(8);
+    let (frames, mut receiver) = tokio::sync::mpsc::channel(8);
     let call = CallRequest {
         process: "work".to_owned(),
         input: Json::of(&json!({"do": "chatter", "lines": 100})),
@@ -172,7 +175,7 @@ async fn whoever_is_too_slow_for_the_frames_of_a_call_is_told_how_many_are_missi
     };
     world.runtime.call(call).await.unwrap();
     let mut said = Vec::new();
-    while let Some(frame) = heard.recv().await {
+    while let Some(frame) = receiver.recv().await {
         if let Frame::Log { message, meta, .. } = frame {
             said.push((message, meta));
         }

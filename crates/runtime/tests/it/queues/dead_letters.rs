@@ -11,10 +11,10 @@ use super::{LONG, World, quick};
 
 impl World {
     /// A queue with so many dead letters.
-    async fn with_letters(count: usize) -> (Self, Vec<RunId>) {
+    async fn with_dead_letters(count: usize) -> (Self, Vec<RunId>) {
         let world = Self::new(json!({"retryPolicy": {"attempts": 1}})).await;
-        let letters = vec![json!({"data": {"do": "fail"}}); count];
-        let jobs = world.add_all(json!(letters)).await;
+        let failing = vec![json!({"data": {"do": "fail"}}); count];
+        let jobs = world.add_all(json!(failing)).await;
         for job in &jobs {
             world.end(job).await;
         }
@@ -49,7 +49,7 @@ async fn a_redriven_job_goes_on_and_one_that_ended_well_begins_anew() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dead_letters_are_redriven() {
-    let (world, _) = World::with_letters(3).await;
+    let (world, _) = World::with_dead_letters(3).await;
     world.runtime.pause_queue("work", true).await.unwrap();
     let two = Redrive {
         most: Some(2),
@@ -71,7 +71,7 @@ async fn dead_letters_are_redriven() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dead_letter_that_fails_again_is_redriven_once() {
-    let (world, _) = World::with_letters(700).await;
+    let (world, _) = World::with_dead_letters(700).await;
     let redrive = world.runtime.redrive("work", Redrive::default());
     let redriven = tokio::time::timeout(LONG, redrive).await.unwrap().unwrap();
     assert_eq!(redriven.redriven, 700);
@@ -80,12 +80,12 @@ async fn a_dead_letter_that_fails_again_is_redriven_once() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_filter_chooses_dead_letters() {
     let world = World::new(json!({"retryPolicy": {"attempts": 1}})).await;
-    let letter = |code: &str, name: &str, options: Value| json!({"name": name, "data": {"do": "fail", "code": code}, "options": options});
+    let failing_job = |code: &str, name: &str, options: Value| json!({"name": name, "data": {"do": "fail", "code": code}, "options": options});
     let jobs = world
         .add_all(json!([
-            letter("A", "one", json!({"tags": ["t", "u"]})),
-            letter("B", "one", json!({"key": "k"})),
-            letter("B", "two", json!({})),
+            failing_job("A", "one", json!({"tags": ["t", "u"]})),
+            failing_job("B", "one", json!({"key": "k"})),
+            failing_job("B", "two", json!({})),
         ]))
         .await;
     let mut last = 0;
@@ -174,7 +174,7 @@ async fn a_filter_chooses_dead_letters() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_long_redrive_goes_on_without_whoever_asked() {
-    let (world, jobs) = World::with_letters(700).await;
+    let (world, jobs) = World::with_dead_letters(700).await;
     let slow = Redrive {
         patience: Duration::ZERO,
         per_second: std::num::NonZeroU32::new(1),

@@ -74,8 +74,8 @@ async fn failed_jobs_go_where_the_process_says() {
         "retryPolicy": {"attempts": 1}, "dlq": {"queue": "morgue"},
     }))
     .await;
-    let told = json!({"tenantId": "acme", "tags": ["red"]});
-    let failing = json!({"data": {"do": "fail"}, "options": told});
+    let options_of = json!({"tenantId": "acme", "tags": ["red"]});
+    let failing = json!({"data": {"do": "fail"}, "options": options_of});
     let job = world.add(failing).await;
     world.end(&job).await;
     let dead = world.only("morgue").await;
@@ -83,7 +83,7 @@ async fn failed_jobs_go_where_the_process_says() {
     assert_eq!(options["metadata"]["deadLetterOf"]["jobId"], json!(job));
     assert_eq!(
         (&options["tenantId"], &options["tags"]),
-        (&told["tenantId"], &told["tags"])
+        (&options_of["tenantId"], &options_of["tags"])
     );
     assert_eq!(dead.name.as_deref(), Some("work"));
     world.put(

@@ -53,7 +53,7 @@ async fn a_job_whose_worker_died_is_tried_again_and_loses_no_attempt() {
 /// Asks whether its lease holds when it is let, and once more when it is told to stop.
 struct Doubting {
     gate: Arc<Notify>,
-    told: tokio::sync::mpsc::UnboundedSender<Value>,
+    said: tokio::sync::mpsc::UnboundedSender<Value>,
     has_begun: std::sync::atomic::AtomicBool,
 }
 
@@ -69,34 +69,34 @@ impl Provider for Doubting {
         };
         for _ in 0..2 {
             self.gate.notified().await;
-            self.told.send(ask().await).unwrap();
+            self.said.send(ask().await).unwrap();
         }
         let reason = invocation.cancel.cancelled().await;
-        self.told.send(json!(format!("{reason:?}"))).unwrap();
-        self.told.send(ask().await).unwrap();
+        self.said.send(json!(format!("{reason:?}"))).unwrap();
+        self.said.send(ask().await).unwrap();
         value(json!("the first one"))
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_lost_a_job_is_told() {
+async fn a_worker_that_lost_a_job_is_notified() {
     let world = World::bare(SqliteStore::memory().unwrap(), LONG).await;
     let gate = Arc::new(Notify::new());
-    let (told, mut hear) = tokio::sync::mpsc::unbounded_channel();
+    let (said, mut receiver) = tokio::sync::mpsc::unbounded_channel();
     world.runtime.put_process(Process {
         id: "work".into(),
         config: ProcessConfig::read(&Json::null(), "work").ok().unwrap(),
         provider: Arc::new(Doubting {
             gate: gate.clone(),
-            told,
+            said,
             has_begun: Default::default(),
         }),
         source: Source::default(),
     });
     let job = world.add(json!({})).await;
-    let mut heard = async || tokio::time::timeout(LONG, hear.recv()).await.unwrap();
+    let mut next_said = async || tokio::time::timeout(LONG, receiver.recv()).await.unwrap();
     gate.notify_one();
-    assert_eq!(heard().await, Some(json!(true)));
+    assert_eq!(next_said().await, Some(json!(true)));
     // It is taken away, and its lease is left.
     world.runtime.pause_queue("work", true).await.unwrap();
     let held = world.store.stalled_jobs(i64::MAX, 1).await.unwrap();
@@ -107,11 +107,11 @@ async fn whoever_lost_a_job_is_told() {
         .await;
     assert!(taken.iter().all(Result::is_ok));
     gate.notify_one();
-    assert_eq!(heard().await, Some(json!(false)));
+    assert_eq!(next_said().await, Some(json!(false)));
     // Somebody takes it up again: here, where the first one still runs.
     world.runtime.pause_queue("work", false).await.unwrap();
-    assert_eq!(heard().await, Some(json!("LeaseLost")));
-    assert_eq!(heard().await, Some(json!(false)));
+    assert_eq!(next_said().await, Some(json!("LeaseLost")));
+    assert_eq!(next_said().await, Some(json!(false)));
     let record = world.end(&job).await;
     assert_eq!(record.result.unwrap().value(), json!("the second one"));
 }

@@ -4,9 +4,9 @@ mod adding;
 mod batches;
 mod calls;
 mod context;
+mod dead_letters;
 mod ends;
 mod leases;
-mod dead_letters;
 mod script;
 
 use std::{

@@ -92,7 +92,7 @@ async fn run(invocation: &Invocation) -> Result<Reply, WorkError> {
             name: input["name"].as_str().map(Into::into),
             ..WorkError::new(
                 input["code"].as_str().unwrap_or("BROKEN"),
-                "as it was told to",
+                "as the test wants",
             )
         }),
         "fail-once" if invoke.job.attempt == 1 => {

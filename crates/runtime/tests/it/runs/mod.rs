@@ -144,7 +144,7 @@ fn handlers(calls: &Calls) -> Vec<Arc<dyn Handler>> {
         }
     }));
     handlers.push(function("panics", |_: Value| async {
-        assert!(std::hint::black_box(false), "as it was told to");
+        assert!(std::hint::black_box(false), "as the test wants");
         Ok::<_, Failure>(Value::Null)
     }));
     handlers.push(function("echo", |input: Value| async move {

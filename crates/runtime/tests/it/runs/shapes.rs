@@ -72,7 +72,7 @@ async fn failures_are_retried_then_routed_then_fatal() {
         (failure.code.as_str(), failure.step_id.as_deref()),
         ("HANDLER_ERROR", Some("a"))
     );
-    assert!(failure.message.contains("as it was told to"), "{failure:?}");
+    assert!(failure.message.contains("as the test wants"), "{failure:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

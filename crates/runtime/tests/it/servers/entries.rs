@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use proptest::{collection::vec, prelude::*, sample::subsequence};
 use riverrun_engine::{Fact, RunState, StepSummary};
 use riverrun_protocol::{Reply, WorkError};
-use riverrun_runtime::{Invocation, Process, ProcessConfig, Provider, Source, Visitor};
+use riverrun_runtime::{CallbackAnswer, Invocation, Process, ProcessConfig, Provider, Source};
 use riverrun_types::{Event, EventType, Json, RunStatus, StreamName};
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ const KINDS: [&str; 3] = ["k0", "k1", "k2"];
 /// A step, and what its handler does.
 #[derive(Clone, Debug)]
 struct Step {
-    hears: Vec<&'static str>,
+    subscribes: Vec<&'static str>,
     /// It takes one event of each kind at a time.
     joins: bool,
     emits: Vec<&'static str>,
@@ -40,8 +40,8 @@ struct Sent {
 fn any_steps() -> impl Strategy<Value = Vec<Step>> {
     let kinds = |most| subsequence(KINDS.to_vec(), 0..=most);
     let step = (kinds(2), any::<bool>(), kinds(2), any::<bool>());
-    let step = step.prop_map(|(hears, joins, emits, is_shaky)| Step {
-        hears,
+    let step = step.prop_map(|(subscribes, joins, emits, is_shaky)| Step {
+        subscribes,
         joins,
         emits,
         is_shaky,
@@ -109,7 +109,7 @@ fn left(input: &Value) -> u64 {
 async fn servers(steps: &[Step]) -> Servers {
     let defined = steps.iter().enumerate().map(|(at, step)| {
         let subscriptions: Vec<Value> = step
-            .hears
+            .subscribes
             .iter()
             .map(|kind| json!({"eventKind": kind}))
             .collect();
@@ -161,14 +161,18 @@ async fn play(servers: &Servers, sends: &[Sent]) -> Vec<Event> {
             .unwrap();
         assert_eq!(answer.ids, answers[first].ids);
     }
-    let door = servers.door(&run).await;
-    let visitor = Visitor {
+    let callback = servers.callback(&run).await;
+    let callback_answer = CallbackAnswer {
         payload: Json::null(),
         body: b"",
         signature: None,
         source: "test",
     };
-    servers.one.open_door(&door, visitor).await.unwrap();
+    servers
+        .one
+        .resume_callback(&callback, callback_answer)
+        .await
+        .unwrap();
     // Each hears of what it does itself.
     let ends = [&servers.one, &servers.other].map(|server| Box::pin(server.wait(&run, LONG)));
     let (view, ..) = futures::future::select_all(ends).await;
@@ -192,9 +196,9 @@ fn enters_once(steps: &[Step], events: &[Event]) {
             fact => {
                 check(expected.take(), &mut entered);
                 if let Fact::Emitted { kind, .. } = fact {
-                    let hears = |(_, step): &(usize, &Step)| step.hears.contains(&&*kind);
-                    let hearing = steps.iter().enumerate().filter(hears);
-                    expected = Some(hearing.map(|(at, _)| (name(at), 1)).collect());
+                    let subscribes = |(_, step): &(usize, &Step)| step.subscribes.contains(&&*kind);
+                    let subscribed = steps.iter().enumerate().filter(subscribes);
+                    expected = Some(subscribed.map(|(at, _)| (name(at), 1)).collect());
                 }
             }
         }
@@ -236,13 +240,13 @@ fn is_emitted_once(steps: &[Step], sends: &[Sent], events: &[Event], state: &Run
     }
     assert_eq!(by_visit, BTreeMap::new(), "of visits that did not complete");
     for (at, step) in steps.iter().enumerate() {
-        let heard = step
-            .hears
+        let received = step
+            .subscribes
             .iter()
             .map(|kind| count.get(*kind).copied().unwrap_or_default());
         let visits = match step.joins {
-            true => heard.min().unwrap_or_default(),
-            false => heard.sum(),
+            true => received.min().unwrap_or_default(),
+            false => received.sum(),
         };
         let summary: Option<&StepSummary> = state.steps.get(name(at).as_str());
         assert_eq!(

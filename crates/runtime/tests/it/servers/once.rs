@@ -8,10 +8,9 @@ use super::pair::{Servers, flow};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_servers_store_the_events_of_a_key_once_and_both_tell_which() {
-    let heard = json!([{"eventKind": "tick"}]);
-    let count = json!({"type": "set", "config": {"value": 1}, "subscriptions": heard});
-    let fail =
-        json!({"type": "switch", "config": {"path": "no", "cases": {}}, "subscriptions": heard});
+    let subscription = json!([{"eventKind": "tick"}]);
+    let count = json!({"type": "set", "config": {"value": 1}, "subscriptions": subscription});
+    let fail = json!({"type": "switch", "config": {"path": "no", "cases": {}}, "subscriptions": subscription});
     let servers = Servers::new(&[
         flow("deaf", json!({})),
         flow("counts", json!({"count": count})),

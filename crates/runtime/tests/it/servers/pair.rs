@@ -88,7 +88,7 @@ impl Servers {
     }
 
     /// The door at which a run waits.
-    pub async fn door(&self, run: &RunId) -> Name {
+    pub async fn callback(&self, run: &RunId) -> Name {
         let mut awaits = self.store.awaits_of(run).await.unwrap();
         awaits.remove(0).id
     }

@@ -23,7 +23,7 @@ async fn who_waits_for_a_run_hears_of_its_end_wherever_it_ends() {
         assert_eq!(view.state().status, RunStatus::Cancelled);
         assert!(
             began.elapsed() < LONG / 2,
-            "it was told at the end of the wait"
+            "the answer came at the end of the wait"
         );
 
         // The end comes while somebody waits who has looked at nothing but what the server knew.
@@ -36,7 +36,7 @@ async fn who_waits_for_a_run_hears_of_its_end_wherever_it_ends() {
         assert_eq!(view.state().status, RunStatus::Cancelled);
         assert!(
             began.elapsed() < LONG / 2,
-            "it was told at the end of the wait"
+            "the answer came at the end of the wait"
         );
     }
 }

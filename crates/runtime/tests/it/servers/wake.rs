@@ -9,7 +9,7 @@ use super::pair::{LONG, Servers, flow};
 /// Opens the door of a run, of which no server has heard yet.
 async fn open(servers: &Servers, run: &RunId) {
     let fire = Fire {
-        id: servers.door(run).await,
+        id: servers.callback(run).await,
         value: Json::null(),
         now_ms: servers.one.now_ms(),
         most: None,
@@ -21,8 +21,8 @@ async fn open(servers: &Servers, run: &RunId) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_run_was_woken_for_counts_though_somebody_moves_the_run_meanwhile() {
-    let heard = json!([{"eventKind": "tick"}]);
-    let count = json!({"type": "set", "config": {"value": 1}, "subscriptions": heard});
+    let subscription = json!([{"eventKind": "tick"}]);
+    let count = json!({"type": "set", "config": {"value": 1}, "subscriptions": subscription});
     let servers = Servers::new(&[flow("counts", json!({"count": count}))]).await;
     let run = servers.start("counts").await;
     let pen = &servers.pens[0];

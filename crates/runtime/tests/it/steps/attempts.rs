@@ -17,14 +17,14 @@ struct Polling {
     waits: usize,
     failed: Mutex<HashSet<usize>>,
     /// The number of each attempt, and that of the last that there would be.
-    told: Mutex<Vec<(u32, u32)>>,
+    numbers: Mutex<Vec<(u32, u32)>>,
 }
 
 #[async_trait]
 impl Provider for Polling {
     async fn invoke(&self, call: Invocation) -> Result<Reply, WorkError> {
         let job = &call.invoke.job;
-        self.told.lock().push((job.attempt, job.max_attempts));
+        self.numbers.lock().push((job.attempt, job.max_attempts));
         let round = job.journal.iter().filter(|it| it.op == "await").count();
         if self.failed.lock().insert(round) {
             return Err(WorkError::new("NETWORK", "not now"));
@@ -60,11 +60,11 @@ async fn a_step_has_its_attempts_anew_after_each_wait() {
     let run = world.start("f", json!({})).await;
     let state = world.end(&run).await.loaded.state;
     assert_eq!(state.status, RunStatus::Completed, "{:?}", state.error);
-    let told = polling.told.lock().clone();
+    let numbers = polling.numbers.lock().clone();
     // An execution after a wait has the number of the one before it.
     let expected = [1, 2, 2, 3, 3, 4, 4, 5].into_iter();
     let expected: Vec<(u32, u32)> = expected.zip([2, 2, 3, 3, 4, 4, 5, 5]).collect();
-    assert_eq!(told, expected);
+    assert_eq!(numbers, expected);
 }
 
 /// Never ends: each of its waits is over at once.

@@ -30,8 +30,8 @@ impl Provider for Waiting {
             None => {
                 let mut wait = (self.0)(&call);
                 if wait["type"] == "trigger" {
-                    let door = ask(&call, "await.trigger", wait["door"].clone()).await?;
-                    wait["triggerId"] = door["id"].clone();
+                    let callback = ask(&call, "await.trigger", wait["callback"].clone()).await?;
+                    wait["triggerId"] = callback["id"].clone();
                 }
                 suspend(wait)
             }
@@ -139,11 +139,11 @@ async fn code_waits_for_the_event_that_it_means() {
     );
     world.runtime.cancel(&two, None).await.unwrap();
     let stats = world.store.await_stats().await.unwrap();
-    assert_eq!((stats.events, stats.doors), (0, 0));
+    assert_eq!((stats.events, stats.callbacks), (0, 0));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_await_that_takes_too_long_is_told_to_the_code() {
+async fn an_await_that_takes_too_long_times_out_in_the_code() {
     let world = World::new().await;
     world.put_waiting(
         "late",
@@ -255,8 +255,8 @@ async fn nobody_looks_back_further_than_events_are_kept() {
     let Err(riverrun_runtime::Error::FlowInvalid(issues)) = refused else {
         panic!("it was not refused");
     };
-    let is_told = |path: &str| issues.iter().any(|issue| issue.path == path);
-    assert!(is_told("steps.a.await.lookback"), "{issues:#?}");
+    let is_reported = |path: &str| issues.iter().any(|issue| issue.path == path);
+    assert!(is_reported("steps.a.await.lookback"), "{issues:#?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -413,10 +413,10 @@ fn waiter(id: &str, process: &str) -> Value {
 
 impl World {
     /// Waits until the run's stream has an event of a type.
-    pub(super) async fn until_told(&self, run: &RunId, kind: &str) {
+    pub(super) async fn until_event_of(&self, run: &RunId, kind: &str) {
         let stream = StreamName::flow(run);
         let mut news = self.runtime.bus().subscribe(&stream);
-        let told = async {
+        let recorded = async {
             while !self
                 .events(run)
                 .await
@@ -426,13 +426,13 @@ impl World {
                 news.next().await;
             }
         };
-        let told = tokio::time::timeout(LONG, told).await;
-        assert!(told.is_ok(), "{:#?}", self.events(run).await);
+        let recorded = tokio::time::timeout(LONG, recorded).await;
+        assert!(recorded.is_ok(), "{:#?}", self.events(run).await);
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_where_that_throws_is_told_once_to_the_run_that_waits() {
+async fn a_where_that_throws_is_logged_once_in_the_waiting_run() {
     let world = World::new().await;
     // A variable of the handler, which the expression cannot see.
     world.put_waiting(
@@ -443,7 +443,7 @@ async fn a_where_that_throws_is_told_once_to_the_run_that_waits() {
     let run = world.start("f", json!({})).await;
     world.until(&run, RunStatus::Waiting).await;
     world.emit("paid", json!({"id": 1})).await;
-    world.until_told(&run, "log.warn").await;
+    world.until_event_of(&run, "log.warn").await;
     let why = world.runtime.why(&run).await.unwrap();
     let why = serde_json::to_value(&why).unwrap();
     let trouble = &why["reasons"][0]["trouble"];
@@ -494,7 +494,7 @@ async fn expressions_that_take_long_hold_up_no_other_kind() {
     let why = world.runtime.why(slow.last().unwrap()).await.unwrap();
     let why = serde_json::to_value(&why).unwrap();
     assert!(why["reasons"][0]["judging"].as_u64().unwrap() >= 3, "{why}");
-    world.until_told(&slow[0], "log.warn").await;
+    world.until_event_of(&slow[0], "log.warn").await;
 }
 
 impl World {
@@ -537,14 +537,18 @@ async fn what_follows_a_wait_that_was_over_at_once_waits_as_it_says() {
         });
         world.register(with(flow(steps), json!({ "id": id }))).await;
         let run = world.start(id, json!({})).await;
-        let door = world.until_awaits(&run, "boss").await;
-        let visitor = riverrun_runtime::Visitor {
+        let callback = world.until_awaits(&run, "boss").await;
+        let callback_answer = riverrun_runtime::CallbackAnswer {
             payload: Json::of(&json!("yes")),
             body: b"",
             signature: None,
             source: "test",
         };
-        world.runtime.open_door(&door, visitor).await.unwrap();
+        world
+            .runtime
+            .resume_callback(&callback, callback_answer)
+            .await
+            .unwrap();
         assert_eq!(world.result(&run).await, json!({"awaited": "yes"}));
         let started = world.events(&run).await;
         let started = started.iter().filter(|it| it.starts_with("step.started"));
@@ -670,7 +674,7 @@ async fn the_event_that_an_await_gives_back_is_the_one_that_is_stored() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn code_that_waits_for_what_riverrun_writes_itself_is_told() {
+async fn code_that_waits_for_events_of_the_engine_is_rejected() {
     let world = World::new().await;
     world.put_waiting(
         "end",

@@ -107,12 +107,12 @@ async fn the_event_that_entered_a_step_is_not_what_it_waits_for() {
             Ok(Value::Null)
         }),
     );
-    let heard = with(
+    let subscription = with(
         step("buyer"),
         json!({"subscriptions": [{"eventKind": "paid"}]}),
     );
     world
-        .register(flow(json!({"a": step("ticks"), "b": heard})))
+        .register(flow(json!({"a": step("ticks"), "b": subscription})))
         .await;
     let run = world.start("f", json!({})).await;
     let view = world.end(&run).await;

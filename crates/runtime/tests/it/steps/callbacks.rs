@@ -9,9 +9,9 @@ use sha2::Sha256;
 use super::{World, flow, input, step, with};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_door_is_opened_once_from_outside() {
-    use riverrun_runtime::Visitor;
-    let visitor = |payload: Value| Visitor {
+async fn a_callback_is_resumed_once_from_outside() {
+    use riverrun_runtime::CallbackAnswer;
+    let callback_answer = |payload: Value| CallbackAnswer {
         payload: Json::of(&payload),
         body: b"",
         signature: None,
@@ -19,28 +19,35 @@ async fn a_door_is_opened_once_from_outside() {
     };
     let world = World::new().await;
     world.put_waiting("ask", |call| {
-        let door = json!({"type": "user", "payload": {"for": input(call)}, "timeoutMs": 60_000});
-        json!({"type": "trigger", "door": door})
+        let callback =
+            json!({"type": "user", "payload": {"for": input(call)}, "timeoutMs": 60_000});
+        json!({"type": "trigger", "callback": callback})
     });
     world.register(flow(json!({"a": step("ask")}))).await;
     let run = world.start("f", json!({"who": "ann"})).await;
     world.until(&run, RunStatus::Waiting).await;
-    let doors = world.store.awaits_of(&run).await.unwrap();
-    let id = doors[0].id.clone();
-    let door = world.runtime.door(&id).await.unwrap();
+    let callbacks = world.store.awaits_of(&run).await.unwrap();
+    let id = callbacks[0].id.clone();
+    let callback = world.runtime.callback(&id).await.unwrap();
     assert_eq!(
-        door.door.payload.unwrap().value(),
+        callback.callback.payload.unwrap().value(),
         json!({"for": {"who": "ann"}})
     );
     world
         .runtime
-        .open_door(&id, visitor(json!({"ok": true})))
+        .resume_callback(&id, callback_answer(json!({"ok": true})))
         .await
         .unwrap();
     assert_eq!(world.result(&run).await["value"], json!({"ok": true}));
-    let again = world.runtime.open_door(&id, visitor(json!(1))).await;
+    let again = world
+        .runtime
+        .resume_callback(&id, callback_answer(json!(1)))
+        .await;
     assert_eq!(again.unwrap_err().code(), "AWAIT_USED");
-    let unknown = world.runtime.open_door("0000", visitor(json!(1))).await;
+    let unknown = world
+        .runtime
+        .resume_callback("0000", callback_answer(json!(1)))
+        .await;
     assert_eq!(unknown.unwrap_err().code(), "AWAIT_NOT_FOUND");
     let query = EventQuery::forward(0, 9);
     let stream = StreamName::new("trigger", &id);
@@ -56,10 +63,10 @@ async fn a_door_is_opened_once_from_outside() {
 
 /// Whoever opens a declared door is shown what it is about.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_payload_of_a_declared_door_sees_input_and_state() {
+async fn the_payload_of_a_declared_callback_sees_input_and_state() {
     let world = World::new().await;
     world.put("decide", Value::Null, script!(|call| Ok(input(&call))));
-    let told = json!({"order": 7, "by": "ann", "total": 9});
+    let run_input = json!({"order": 7, "by": "ann", "total": 9});
     for (name, payload, shown) in [
         ("plain", json!({"a": [1]}), json!({"a": [1]})),
         (
@@ -73,22 +80,23 @@ async fn the_payload_of_a_declared_door_sees_input_and_state() {
             json!({"order": 7, "dear": true}),
         ),
     ] {
-        let door = json!({"await": {"type": "trigger", "triggerType": "user", "payload": payload}});
-        let mut asks = flow(json!({"a": with(step("decide"), door)}));
+        let callback =
+            json!({"await": {"type": "trigger", "triggerType": "user", "payload": payload}});
+        let mut asks = flow(json!({"a": with(step("decide"), callback)}));
         asks["id"] = json!(name);
         asks["steps"]["a"]["input"] = json!({"type": "keys", "keys": ["order"]});
         world.register(asks).await;
-        let run = world.start(name, told.clone()).await;
+        let run = world.start(name, run_input.clone()).await;
         world.until(&run, RunStatus::Waiting).await;
-        let doors = world.store.awaits_of(&run).await.unwrap();
-        let door = world.runtime.door(&doors[0].id).await.unwrap();
-        assert_eq!(door.door.payload.unwrap().value(), shown, "{name}");
+        let callbacks = world.store.awaits_of(&run).await.unwrap();
+        let callback = world.runtime.callback(&callbacks[0].id).await.unwrap();
+        assert_eq!(callback.callback.payload.unwrap().value(), shown, "{name}");
     }
     let throws = json!({"await": {"type": "trigger", "payload": "ctx => ctx.input.gone.away"}});
     let mut broken = flow(json!({"a": with(step("decide"), throws)}));
     broken["id"] = json!("throws");
     world.register(broken).await;
-    let run = world.start("throws", told).await;
+    let run = world.start("throws", run_input).await;
     let error = world.end(&run).await.loaded.state.error.clone().unwrap();
     assert_eq!(error.code, "INPUT_ERROR");
     assert!(error.message.starts_with("payload: "), "{}", error.message);
@@ -100,7 +108,7 @@ async fn a_secret_that_can_be_guessed_is_refused() {
     let world = World::new().await;
     world.put_waiting(
         "ask",
-        |_| json!({"type": "trigger", "door": {"type": "webhook", "secret": ""}}),
+        |_| json!({"type": "trigger", "callback": {"type": "webhook", "secret": ""}}),
     );
     world.register(flow(json!({"a": step("ask")}))).await;
     let run = world.start("f", json!({})).await;
@@ -110,11 +118,11 @@ async fn a_secret_that_can_be_guessed_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_door_for_a_person_is_made_without_a_secret() {
+async fn a_callback_for_a_person_is_created_without_a_secret() {
     let world = World::new().await;
     world.put_waiting(
         "ask",
-        |_| json!({"type": "trigger", "door": {"type": "user", "secret": "long enough"}}),
+        |_| json!({"type": "trigger", "callback": {"type": "user", "secret": "long enough"}}),
     );
     world.register(flow(json!({"a": step("ask")}))).await;
     let run = world.start("f", json!({})).await;
@@ -128,7 +136,7 @@ async fn a_door_for_a_person_is_made_without_a_secret() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_declared_door_is_signed_and_takes_as_many_as_it_says() {
+async fn a_declared_callback_is_signed_and_accepts_as_many_as_it_says() {
     let world = World::new().await;
     world.put(
         "decide",
@@ -138,19 +146,20 @@ async fn a_declared_door_is_signed_and_takes_as_many_as_it_says() {
     // Whoever runs tests sets this one.
     let name = "CARGO_MANIFEST_DIR";
     let secret = std::env::var(name).unwrap();
-    let doors = json!({"await": {"type": "trigger", "secretEnv": name, "many": 2, "timeout": 200}});
+    let callbacks =
+        json!({"await": {"type": "trigger", "secretEnv": name, "many": 2, "timeout": 200}});
     world
-        .register(flow(json!({"a": with(step("decide"), doors)})))
+        .register(flow(json!({"a": with(step("decide"), callbacks)})))
         .await;
-    let door = async |run: &RunId| world.store.awaits_of(run).await.unwrap().remove(0).id;
+    let callback = async |run: &RunId| world.store.awaits_of(run).await.unwrap().remove(0).id;
     let open = async |id: &str, body: &str, signature: Option<String>| {
-        let visitor = riverrun_runtime::Visitor {
+        let callback_answer = riverrun_runtime::CallbackAnswer {
             payload: Json::of(&serde_json::from_str::<Value>(body).unwrap()),
             body: body.as_bytes(),
             signature: signature.as_deref(),
             source: "api",
         };
-        let opened = world.runtime.open_door(id, visitor).await;
+        let opened = world.runtime.resume_callback(id, callback_answer).await;
         opened.map_or_else(|error| error.code().to_string(), |_| "opened".to_owned())
     };
     let signed = |body: &str| {
@@ -161,7 +170,7 @@ async fn a_declared_door_is_signed_and_takes_as_many_as_it_says() {
     };
     let run = world.start("f", json!({})).await;
     world.until(&run, RunStatus::Waiting).await;
-    let id = door(&run).await;
+    let id = callback(&run).await;
     assert_eq!(open(&id, "1", None).await, "SIGNATURE_INVALID");
     assert_eq!(open(&id, "1", signed("2")).await, "SIGNATURE_INVALID");
     assert_eq!(open(&id, "1", signed("1")).await, "opened");
@@ -171,7 +180,7 @@ async fn a_declared_door_is_signed_and_takes_as_many_as_it_says() {
     // One of two is not enough, and its time runs out all the same.
     let run = world.start("f", json!({})).await;
     world.until(&run, RunStatus::Waiting).await;
-    let id = door(&run).await;
+    let id = callback(&run).await;
     assert_eq!(open(&id, "1", signed("1")).await, "opened");
     let view = world.end(&run).await;
     assert_eq!(
@@ -188,7 +197,7 @@ async fn a_declared_door_is_signed_and_takes_as_many_as_it_says() {
         .await;
     let run = world.start("late", json!({})).await;
     world.until(&run, RunStatus::Waiting).await;
-    let id = door(&run).await;
+    let id = callback(&run).await;
     assert_eq!(open(&id, "1", None).await, "opened");
     assert_eq!(world.result(&run).await, json!([1]));
     // While it waits for more it says so.
@@ -197,7 +206,7 @@ async fn a_declared_door_is_signed_and_takes_as_many_as_it_says() {
     world.register(with(two, json!({"id": "two"}))).await;
     let run = world.start("two", json!({})).await;
     world.until(&run, RunStatus::Waiting).await;
-    let id = door(&run).await;
+    let id = callback(&run).await;
     assert_eq!(open(&id, "1", None).await, "opened");
     let why = serde_json::to_value(world.runtime.why(&run).await.unwrap()).unwrap();
     assert_eq!(why["reasons"][0]["opened"], 1, "{why}");
@@ -219,7 +228,7 @@ async fn a_declared_door_is_signed_and_takes_as_many_as_it_says() {
     // One that was closed before all had come was not used up.
     let run = world.start("two", json!({})).await;
     world.until(&run, RunStatus::Waiting).await;
-    let id = door(&run).await;
+    let id = callback(&run).await;
     assert_eq!(open(&id, "1", None).await, "opened");
     world.runtime.cancel(&run, None).await.unwrap();
     assert_eq!(open(&id, "2", None).await, "AWAIT_CLOSED");

@@ -1,13 +1,13 @@
 //! Copies of runs that wait for what their definitions declare.
 
-use riverrun_runtime::Visitor;
+use riverrun_runtime::CallbackAnswer;
 use riverrun_types::{Json, RunStatus};
 use serde_json::{Value, json};
 
 use super::{World, flow, input, step, with};
 
-fn visitor(payload: &Value) -> Visitor<'static> {
-    Visitor {
+fn callback_answer(payload: &Value) -> CallbackAnswer<'static> {
+    CallbackAnswer {
         payload: Json::of(payload),
         body: b"",
         signature: None,
@@ -51,7 +51,7 @@ async fn a_copy_of_a_run_that_waits_for_an_event_waits_for_it_too() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_copy_of_a_run_that_waits_at_a_door_has_a_door_of_its_own() {
+async fn a_copy_of_a_run_that_waits_for_a_callback_has_a_callback_of_its_own() {
     let world = World::new().await;
     for (n, step) in steps(&world).into_iter().enumerate() {
         let id = format!("f{n}");
@@ -61,13 +61,13 @@ async fn a_copy_of_a_run_that_waits_at_a_door_has_a_door_of_its_own() {
         let run = world.start(&id, json!({})).await;
         let own = world.until_awaits(&run, "w").await;
         let copy = world.runtime.fork(&run, None).await.unwrap().run;
-        let door = world.until_awaits(&copy, "w").await;
-        assert_ne!(door, own);
-        for (run, door) in [(&run, own), (&copy, door)] {
-            let said = json!({"for": door});
+        let callback = world.until_awaits(&copy, "w").await;
+        assert_ne!(callback, own);
+        for (run, callback) in [(&run, own), (&copy, callback)] {
+            let said = json!({"for": callback});
             world
                 .runtime
-                .open_door(&door, visitor(&said))
+                .resume_callback(&callback, callback_answer(&said))
                 .await
                 .unwrap();
             assert_eq!(world.result(run).await["awaited"], said);

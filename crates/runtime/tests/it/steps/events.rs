@@ -139,10 +139,10 @@ async fn events_from_outside_enter_steps_too_and_a_hundred_at_once() {
 async fn an_event_under_a_key_enters_a_step_once() {
     let world = World::new().await;
     world.put("count", Value::Null, script!(|call| Ok(input(&call))));
-    let doors = json!({"await": {"type": "trigger"}});
+    let callbacks = json!({"await": {"type": "trigger"}});
     world
         .register(flow(json!({
-            "hold": with(step("count"), doors),
+            "hold": with(step("count"), callbacks),
             "count": with(step("count"), json!({"subscriptions": [{"eventKind": "tick"}]})),
         })))
         .await;
@@ -169,9 +169,9 @@ async fn an_event_under_a_key_enters_a_step_once() {
     let ticks = events.iter().filter(|event| event.kind.as_str() == "tick");
     let mut ids: Vec<_> = ticks.map(|event| event.id).collect();
     ids.sort();
-    let mut told = vec![sent[0].ids[0], sent[1].ids[0]];
-    told.sort();
-    assert_eq!(ids, told);
+    let mut given_ids = vec![sent[0].ids[0], sent[1].ids[0]];
+    given_ids.sort();
+    assert_eq!(ids, given_ids);
     // The same key for another stream is another.
     let global = StreamName::new("global", "global");
     let ticks = [tick(1)];
@@ -216,7 +216,7 @@ async fn an_event_enters_a_step_once_by_the_first_subscription_that_holds() {
 /// What `when` and `map` of a subscription see is what the stream has, its id included, also while
 /// others write to the stream.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn subscriptions_are_told_the_event_as_it_is_stored() {
+async fn subscriptions_get_the_event_as_it_is_stored() {
     let world = World::new().await;
     world.put(
         "begin",
@@ -255,10 +255,10 @@ async fn subscriptions_are_told_the_event_as_it_is_stored() {
     let mut emitted = of("x");
     let mut entered = 0;
     for event in of("step.entered") {
-        let told = event.data.as_ref().unwrap().value()["input"].clone();
+        let input = event.data.as_ref().unwrap().value()["input"].clone();
         let mut stored = Json::of(emitted.next().unwrap()).value();
         stored["kind"] = json!("x");
-        assert_eq!(told, stored);
+        assert_eq!(input, stored);
         entered += 1;
     }
     assert_eq!(entered, 6);
@@ -310,16 +310,16 @@ async fn what_a_handler_did_is_undone_also_while_its_time_passes() {
         event.kind.as_str() == "step.completed" && at.is_some_and(|at| &*at.name == "refund")
     };
     let refunded = events.iter().find(entered).expect("it is undone");
-    let told = refunded.data.as_ref().unwrap().value()["result"].clone();
+    let result = refunded.data.as_ref().unwrap().value()["result"].clone();
     assert_eq!(
-        (&told["step"], &told["result"]),
+        (&result["step"], &result["result"]),
         (&json!("charge"), &json!("paid 7"))
     );
 }
 
 /// What a step and those whom it asks for something are told of the story that they belong to.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_step_is_told_the_story_of_its_run() {
+async fn a_step_gets_the_story_of_its_run() {
     let world = World::new().await;
     world.put(
         "tell",
@@ -380,21 +380,21 @@ async fn what_is_too_large_for_an_event_is_not_emitted() {
         script!(|call| {
             let bytes = input(&call)["bytes"].as_u64().unwrap() as usize;
             let data = "x".repeat(bytes - 2);
-            match input(&call)["door"].as_bool().unwrap() {
+            match input(&call)["callback"].as_bool().unwrap() {
                 true => ask(&call, "await.trigger", json!({ "payload": data })).await,
                 false => ask(&call, "emit", json!({"type": "big", "data": data})).await,
             }
         }),
     );
     world.register(flow(json!({"a": step("large")}))).await;
-    for (door, bytes, code) in [
+    for (callback, bytes, code) in [
         (false, 1 << 20, None),
         (false, (1 << 20) + 1, Some("TOO_LARGE")),
         (true, 1 << 20, None),
         (true, (1 << 20) + 1, Some("TOO_LARGE")),
     ] {
         let run = world
-            .start("f", json!({"bytes": bytes, "door": door}))
+            .start("f", json!({"bytes": bytes, "callback": callback}))
             .await;
         let view = world.end(&run).await;
         let error = view.loaded.state.error.as_ref();

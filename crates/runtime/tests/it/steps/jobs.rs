@@ -156,7 +156,7 @@ async fn a_cancelled_run_stops_its_jobs() {
         Value::Null,
         script!(|call| {
             call.cancel.cancelled().await;
-            Err(WorkError::new("CANCELLED", "told to"))
+            Err(WorkError::new("CANCELLED", "asked to stop"))
         }),
     );
     world.register(flow(json!({"a": step("hang")}))).await;
@@ -237,7 +237,7 @@ async fn steps_are_counted_by_how_they_end() {
     world.put(
         "badly",
         quick,
-        script!(|_call| Err(WorkError::new("BROKEN", "as it was told to"))),
+        script!(|_call| Err(WorkError::new("BROKEN", "as the test wants"))),
     );
     let steps = json!({
         "a": with(step("well"), json!({"transitions": {"onSuccess": "b"}})), "b": step("badly"),
@@ -368,8 +368,8 @@ async fn the_place_in_a_chain_goes_through_what_code_begins() {
     request.chain = 7;
     world.runtime.start(request).await.unwrap();
     for _ in 0..2 {
-        let told = tokio::time::timeout(LONG, completed.next()).await.unwrap();
-        assert!(matches!(told, Ok(riverrun_runtime::Told::Event(_))));
+        let delivery = tokio::time::timeout(LONG, completed.next()).await.unwrap();
+        assert!(matches!(delivery, Ok(riverrun_runtime::Delivery::Event(_))));
     }
     let emits = world.store.emitted(0, 1_000).await.unwrap();
     let chains: Vec<Value> = emits

@@ -279,7 +279,7 @@ impl Provider for SideBySide {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn code_is_told_of_which_use_of_a_name_a_record_is_and_all_of_its_error() {
+async fn code_gets_which_use_of_a_name_a_record_is_and_all_of_its_error() {
     let world = World::new().await;
     world.runtime.put_process(Process {
         id: "side".into(),
@@ -311,9 +311,9 @@ impl Provider for Emitting {
             return suspend(json!({"type": "event", "eventKind": "go"}));
         }
         ask(&call, "emit", json!({"type": "k.e", "data": {"own": 1}})).await?;
-        let told = journal.iter().map(|entry| &*entry.op);
+        let operations = journal.iter().map(|entry| &*entry.op);
         Ok(Reply {
-            value: Some(Json::of(&told.collect::<Vec<_>>())),
+            value: Some(Json::of(&operations.collect::<Vec<_>>())),
             ..Reply::default()
         })
     }

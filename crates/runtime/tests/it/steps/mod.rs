@@ -9,9 +9,9 @@ macro_rules! script {
 mod attempts;
 mod awaits;
 mod buffered;
+mod callbacks;
 mod changed;
 mod copies;
-mod callbacks;
 mod events;
 mod inputs;
 mod jobs;

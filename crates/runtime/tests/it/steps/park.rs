@@ -110,7 +110,7 @@ async fn what_runs_when_it_is_parked_begins_anew() {
     );
     world.register(flow(json!({"a": step("work")}))).await;
     let run = world.start("f", json!({})).await;
-    world.until_told(&run, "step.started").await;
+    world.until_event_of(&run, "step.started").await;
     world.park(&run, "a").await;
     world.runtime.resume(&run).await.unwrap();
     let ended = world.end(&run).await;
@@ -147,7 +147,7 @@ async fn a_step_that_was_lost_ten_times_in_a_row_is_parked() {
         world.runtime.commit(commit).await.unwrap();
     }
     world.put("work", Value::Null, script!(|_call| Ok(json!("done"))));
-    world.until_told(&run, "step.parked").await;
+    world.until_event_of(&run, "step.parked").await;
     let view = world.runtime.run(&run).await.unwrap();
     assert_eq!(view.state().status, RunStatus::Waiting);
     let why = serde_json::to_value(world.runtime.why(&run).await.unwrap()).unwrap();

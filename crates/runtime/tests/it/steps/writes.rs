@@ -10,8 +10,8 @@ const STEPS: u64 = 60;
 
 /// A step that emits `item` so often, and one that each of them enters.
 fn fanned_out(limits: Value) -> Value {
-    let heard = json!({"subscriptions": [{"eventKind": "item"}]});
-    let steps = json!({"a": step("fan"), "b": with(step("write"), heard)});
+    let subscription = json!({"subscriptions": [{"eventKind": "item"}]});
+    let steps = json!({"a": step("fan"), "b": with(step("write"), subscription)});
     with(flow(steps), limits)
 }
 

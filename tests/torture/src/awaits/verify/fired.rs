@@ -12,20 +12,20 @@ use crate::Server;
 
 /// Holds what a wait was given against what was sent to it. True if it was given something.
 pub fn check(deed: &Deed, came: &Value, shots: &[Shot]) -> Result<bool, String> {
-    let is_door = matches!(deed, Deed::Door { .. });
+    let is_callback = matches!(deed, Deed::Callback { .. });
     let taken: Vec<u64> = shots
         .iter()
         .filter(|shot| shot.answer == Answer::Taken)
         .map(|shot| shot.n)
         .collect();
-    if is_door && taken.len() > 1 {
-        return Err(format!("a door was opened twice: {shots:?}"));
+    if is_callback && taken.len() > 1 {
+        return Err(format!("a callback was resumed twice: {shots:?}"));
     }
     if came["late"] == true {
-        return match (is_door, taken.first(), deed.timeout_ms()) {
+        return match (is_callback, taken.first(), deed.timeout_ms()) {
             (_, _, None) => Err(format!("{deed:?} timed out without a timeout")),
             (true, Some(n), _) => Err(format!(
-                "opening a door with {n} was acknowledged, and its wait timed out: {shots:?}"
+                "resuming a callback with {n} was acknowledged, and its wait timed out: {shots:?}"
             )),
             _ => Ok(false),
         };
@@ -35,7 +35,7 @@ pub fn check(deed: &Deed, came: &Value, shots: &[Shot]) -> Result<bool, String> 
         Value::Bool(true) => true,
         Value::Number(n) => {
             let sent = shots.iter().find(|shot| Some(shot.n) == n.as_u64());
-            sent.is_some_and(|shot| match is_door {
+            sent.is_some_and(|shot| match is_callback {
                 true => {
                     shot.answer == Answer::Taken || taken.is_empty() && shot.answer == Answer::None
                 }
@@ -53,8 +53,8 @@ pub fn check(deed: &Deed, came: &Value, shots: &[Shot]) -> Result<bool, String> 
 }
 
 /// The doors of a run.
-pub fn doors(events: &[Value]) -> HashSet<String> {
-    let door = |event: &Value| {
+pub fn callbacks(events: &[Value]) -> HashSet<String> {
+    let callback = |event: &Value| {
         let data = &event["data"];
         let id = match event["type"].as_str()? {
             "step.await.trigger" => &data["triggerId"],
@@ -63,13 +63,13 @@ pub fn doors(events: &[Value]) -> HashSet<String> {
         };
         id.as_str().map(str::to_owned)
     };
-    events.iter().filter_map(door).collect()
+    events.iter().filter_map(callback).collect()
 }
 
 /// A door is made once and opened, late or given up: one of them, once. It stays closed.
-pub async fn ended_once(server: &Server, door: &str) -> Result<(), String> {
+pub async fn ended_once(server: &Server, callback: &str) -> Result<(), String> {
     let events = server
-        .list(&format!("/api/events/nq:trigger:{door}"))
+        .list(&format!("/api/events/nq:trigger:{callback}"))
         .await?;
     let kinds: Vec<&str> = events
         .iter()
@@ -78,13 +78,15 @@ pub async fn ended_once(server: &Server, door: &str) -> Result<(), String> {
     let ends = ["trigger.fired", "trigger.timeout", "trigger.cancelled"];
     let is_fine = kinds.len() == 2 && kinds[0] == "trigger.registered" && ends.contains(&kinds[1]);
     if !is_fine {
-        return Err(format!("the door {door} has {kinds:?}"));
+        return Err(format!("the callback {callback} has {kinds:?}"));
     }
     match server
-        .post(&format!("/api/triggers/{door}"), &Value::Null)
+        .post(&format!("/api/triggers/{callback}"), &Value::Null)
         .await
     {
         Err(refused) if refused.contains("409") || refused.contains("410") => Ok(()),
-        answer => Err(format!("the door {door} is over, and answers {answer:?}")),
+        answer => Err(format!(
+            "the callback {callback} is over, and answers {answer:?}"
+        )),
     }
 }

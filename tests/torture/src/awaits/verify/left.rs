@@ -23,7 +23,7 @@ pub async fn nothing_is_left(data: &Path) -> Result<(), String> {
         }
     }
     let stats = store.await_stats().await.map_err(text)?;
-    if (stats.events, stats.doors) != (0, 0) {
+    if (stats.events, stats.callbacks) != (0, 0) {
         return Err(format!("nobody waits, and these are counted: {stats:?}"));
     }
     if let Some(due) = store.next_due().await.map_err(text)? {

@@ -135,7 +135,7 @@ async fn deeds(
             }
             Deed::Time { .. } if came["rested"] == true => {}
             Deed::Time { .. } => return Err(format!("run {run} did not rest")),
-            Deed::Event { .. } | Deed::Door { .. } => {
+            Deed::Event { .. } | Deed::Callback { .. } => {
                 let is_fired = fired::check(deed, came, &load.shots(&wish.key, at))?;
                 tally.awaits += 1;
                 tally.fired += usize::from(is_fired);
@@ -145,8 +145,8 @@ async fn deeds(
     if wish.shape == Shape::Tools {
         tools::check(wish, shown, events, &records.notes)?;
     }
-    for door in fired::doors(events) {
-        fired::ended_once(server, &door).await?;
+    for callback in fired::callbacks(events) {
+        fired::ended_once(server, &callback).await?;
     }
     Ok(tally)
 }
@@ -154,7 +154,7 @@ async fn deeds(
 /// The step and the output of a deed that a definition says.
 fn name(deed: &Deed) -> &'static str {
     match deed {
-        Deed::Door { .. } => "door",
+        Deed::Callback { .. } => "callback",
         _ => "event",
     }
 }

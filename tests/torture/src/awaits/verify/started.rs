@@ -78,8 +78,8 @@ pub async fn routed(server: &Server, listed: &[Value]) -> Result<usize, String> 
         let id = shape.route();
         let is_its = |run: &&Value| run["metadata"]["trigger"]["id"] == id;
         let runs = listed.iter().filter(is_its);
-        let mut untold: HashSet<&str> = runs.filter_map(|run| run["runId"].as_str()).collect();
-        count += untold.len();
+        let mut missing: HashSet<&str> = runs.filter_map(|run| run["runId"].as_str()).collect();
+        count += missing.len();
         let events = server.list(&format!("/api/events/nq:trigger:{id}")).await?;
         let fired: Vec<&Value> = events
             .iter()
@@ -87,18 +87,18 @@ pub async fn routed(server: &Server, listed: &[Value]) -> Result<usize, String> 
             .map(|event| &event["data"])
             .collect();
         // A request that came again found the run of the first.
-        for told in fired.iter().filter(|told| told["created"] == true) {
-            if !untold.remove(told["runId"].as_str().unwrap_or_default()) {
+        for entry in fired.iter().filter(|entry| entry["created"] == true) {
+            if !missing.remove(entry["runId"].as_str().unwrap_or_default()) {
                 return Err(format!(
-                    "the route {id} has no such run, or told of it before: {told}"
+                    "the route {id} has no such run, or reported it before: {entry}"
                 ));
             }
         }
         let shown = server.get(&format!("/api/triggers/{id}")).await?;
         let is_whole = shown["stats"]["fired"] == fired.len();
-        if is_whole && !untold.is_empty() {
+        if is_whole && !missing.is_empty() {
             return Err(format!(
-                "the route {id} told nothing of its runs {untold:?}"
+                "the route {id} reported nothing of its runs {missing:?}"
             ));
         }
     }

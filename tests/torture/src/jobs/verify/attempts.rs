@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::Found;
+use super::ListedJob;
 use crate::{
     jobs::{
         load::Cancelled,
@@ -27,7 +27,7 @@ const LOST: [&str; 6] = [
 
 /// The answer is how many attempts were lost.
 pub fn check(
-    job: &Found,
+    job: &ListedJob,
     events: &[Value],
     notes: &Did,
     cancelled: Option<Cancelled>,
@@ -62,7 +62,7 @@ pub fn check(
 }
 
 /// The row holds the outcome; the stream may say it once more, and never another.
-fn ended_once(job: &Found, events: &[Value]) -> Result<(), String> {
+fn ended_once(job: &ListedJob, events: &[Value]) -> Result<(), String> {
     let outcomes: Vec<&str> = events
         .iter()
         .filter_map(|event| event["type"].as_str())
@@ -81,7 +81,7 @@ fn ended_once(job: &Found, events: &[Value]) -> Result<(), String> {
 }
 
 /// Every attempt but the last has one failure on record, and one that fits what it was to do.
-fn retried(job: &Found, events: &[Value]) -> Result<usize, String> {
+fn retried(job: &ListedJob, events: &[Value]) -> Result<usize, String> {
     let mut codes: HashMap<u32, &str> = HashMap::new();
     // Without an error it waits because somebody wanted it to, or because the server went away.
     let waits =
@@ -121,7 +121,7 @@ fn retried(job: &Found, events: &[Value]) -> Result<usize, String> {
 }
 
 /// Whether an attempt was lost; else it failed as planned.
-fn fits(job: &Found, attempt: u32, code: &str) -> Result<bool, String> {
+fn fits(job: &ListedJob, attempt: u32, code: &str) -> Result<bool, String> {
     let planned = job.wish.deed(attempt).code();
     if planned == Some(code) {
         return Ok(false);
@@ -136,7 +136,7 @@ fn fits(job: &Found, attempt: u32, code: &str) -> Result<bool, String> {
 }
 
 /// The result is the one that the last attempt gave, and it was allowed to give one.
-fn completed(job: &Found, notes: &Did) -> Result<(), String> {
+fn completed(job: &ListedJob, notes: &Did) -> Result<(), String> {
     let (n, attempt) = (job.wish.n, job.attempt());
     let expected = json!({"n": n, "twice": n * 2, "attempt": attempt, "by": job.queue});
     if job.shown["result"] != expected {
@@ -157,7 +157,7 @@ fn completed(job: &Found, notes: &Did) -> Result<(), String> {
 
 /// A job fails when its attempts are used up, or when its handler says so. The answer is 1 if its
 /// last attempt was lost.
-fn failed(job: &Found) -> Result<usize, String> {
+fn failed(job: &ListedJob) -> Result<usize, String> {
     let code = job.shown["error"]["code"].as_str().unwrap_or_default();
     let is_lost = fits(job, job.attempt(), code)?;
     // Attempts that were lost with their worker are not counted.
@@ -174,7 +174,7 @@ fn failed(job: &Found) -> Result<usize, String> {
 }
 
 /// No handler ran that is neither counted nor given back.
-fn counted(job: &Found, notes: &Did, again: &HashMap<u32, usize>) -> Result<(), String> {
+fn counted(job: &ListedJob, notes: &Did, again: &HashMap<u32, usize>) -> Result<(), String> {
     let is_beyond = |attempt: u32| attempt > job.attempt() && !again.contains_key(&attempt);
     let beyond = notes.keys().find(|(attempt, _)| is_beyond(*attempt));
     match beyond {
@@ -200,7 +200,7 @@ fn released(events: &[Value]) -> HashMap<u32, usize> {
 }
 
 /// An attempt does the same once, and once more each time that it was given back.
-fn repeated(job: &Found, notes: &Did, again: &HashMap<u32, usize>) -> Result<(), String> {
+fn repeated(job: &ListedJob, notes: &Did, again: &HashMap<u32, usize>) -> Result<(), String> {
     let most = |attempt: &u32| 1 + again.get(attempt).copied().unwrap_or_default();
     let twice = notes
         .iter()
@@ -216,7 +216,7 @@ fn repeated(job: &Found, notes: &Did, again: &HashMap<u32, usize>) -> Result<(),
 
 /// What a handler was told is written is in the stream, once for each time that it wrote.
 fn written(
-    job: &Found,
+    job: &ListedJob,
     events: &[Value],
     notes: &Did,
     again: &HashMap<u32, usize>,

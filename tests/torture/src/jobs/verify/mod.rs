@@ -25,14 +25,14 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const READS: usize = 8;
 
 /// A job as the server shows it, and the wish that it came from.
-struct Found {
+struct ListedJob {
     id: String,
     wish: Wish,
     queue: &'static str,
     shown: Value,
 }
 
-impl Found {
+impl ListedJob {
     fn state(&self) -> &str {
         self.shown["state"].as_str().unwrap_or_default()
     }
@@ -52,13 +52,13 @@ pub async fn verify(server: &Server, load: &Load, notes: &Notes) -> Result<Strin
             .await?;
         counted(server, queue, &listed).await?;
         jobs.extend(requests::match_up(queue, &asked, listed)?);
-        let letters = server
+        let dead_letters = server
             .list(&format!("/api/queue/{queue}-dead/jobs?limit=1000"))
             .await;
         let failed = jobs
             .iter()
             .filter(|job| job.queue == queue && job.state() == "failed");
-        requests::buried(failed, &letters.unwrap_or_default())?;
+        requests::buried(failed, &dead_letters.unwrap_or_default())?;
     }
     let there: HashSet<&str> = jobs.iter().map(|job| job.id.as_str()).collect();
     if let Some(job) = notes.keys().find(|id| !there.contains(id.as_str())) {
@@ -82,7 +82,7 @@ pub async fn verify(server: &Server, load: &Load, notes: &Notes) -> Result<Strin
     Ok(summary(load, &jobs, notes, lost.iter().sum()))
 }
 
-fn summary(load: &Load, jobs: &[Found], notes: &Notes, lost: usize) -> String {
+fn summary(load: &Load, jobs: &[ListedJob], notes: &Notes, lost: usize) -> String {
     let mut states: HashMap<&str, usize> = HashMap::new();
     for job in jobs {
         *states.entry(job.state()).or_default() += 1;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::Found;
+use super::ListedJob;
 use crate::jobs::load::Asked;
 
 /// Finds the wish behind every job of a queue, and the job behind every wish that was granted.
@@ -12,7 +12,7 @@ pub fn match_up(
     queue: &'static str,
     asked: &[Asked],
     listed: Vec<Value>,
-) -> Result<Vec<Found>, String> {
+) -> Result<Vec<ListedJob>, String> {
     let mut by_n: HashMap<u64, Value> = HashMap::new();
     for job in listed {
         let n = job["data"]["n"].as_u64().unwrap_or(u64::MAX);
@@ -52,7 +52,7 @@ pub fn match_up(
                 }
                 (_, Some(job)) => job,
             };
-            jobs.push(Found {
+            jobs.push(ListedJob {
                 id: shown["id"].as_str().unwrap_or_default().to_owned(),
                 wish: wish.clone(),
                 queue,
@@ -68,15 +68,15 @@ pub fn match_up(
 
 /// Every failed job has one copy among the dead letters, and no other job has any.
 pub fn buried<'a>(
-    failed: impl Iterator<Item = &'a Found>,
-    letters: &[Value],
+    failed: impl Iterator<Item = &'a ListedJob>,
+    dead_letters: &[Value],
 ) -> Result<(), String> {
     let mut missing: HashSet<&str> = failed.map(|job| job.id.as_str()).collect();
-    for letter in letters {
-        let of = letter["metadata"]["deadLetterOf"]["jobId"].as_str();
+    for dead_letter in dead_letters {
+        let of = dead_letter["metadata"]["deadLetterOf"]["jobId"].as_str();
         if !missing.remove(of.unwrap_or_default()) {
             return Err(format!(
-                "promise 2: a dead letter of a job that has another, or has not failed: {letter:#}"
+                "promise 2: a dead letter of a job that has another, or has not failed: {dead_letter:#}"
             ));
         }
     }
