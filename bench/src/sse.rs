@@ -53,7 +53,7 @@ pub async fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
     }
     let mut samples = Vec::new();
     while let Some((event, at)) = arrivals.recv().await {
-        // Some readers are told before the writer has read its acknowledgement.
+        // Some readers get the event before the writer has read its acknowledgement.
         let late = at.saturating_duration_since(acknowledged[event]);
         samples.push(late.as_secs_f64() * 1e3);
     }

@@ -36,7 +36,7 @@ pub async fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
     resumed(bench, report).await
 }
 
-/// Emits the kind that it is told, or nothing.
+/// Emits the kind in its input, or nothing.
 struct Emits;
 
 #[async_trait]

@@ -38,7 +38,7 @@ pub struct ApiOptions {
     /// The workers that connect to `/api/workers/ws`. Their connections end when the list is
     /// closed, which is for whoever stops the server to do.
     pub workers: Workers,
-    /// Every open WebSocket: wait for it to know that all have heard why they ended.
+    /// Every open WebSocket: wait for it to know that all have received why they ended.
     pub sockets: TaskTracker,
 }
 

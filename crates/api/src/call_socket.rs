@@ -1,4 +1,5 @@
-//! Calls over one WebSocket: many at once, their frames told apart by the id that each was given.
+//! Calls over one WebSocket: many at once, their frames distinguished by the id that each was
+//! given.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! Doors: where whoever knows the id lets a step go on that waits for it.
+//! Callbacks: a request with the id resumes the step that waits for it.
 
 use axum::{
     Extension,
@@ -28,7 +28,7 @@ use crate::{
 /// What the paths of pages for people begin with.
 pub(crate) const PAGES: &str = "/approve/";
 
-/// What somebody who opened a door is told.
+/// The answer to whoever resumed a callback.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Opened {
@@ -130,7 +130,8 @@ fn payload(body: &[u8], headers: &HeaderMap) -> Result<Json, ApiError> {
     }
     let kind = headers.get(header::CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    // Programs that send JSON, or a word, say that it is a form unless they are told otherwise.
+    // Programs that send JSON, or a word, say that it is a form unless they are configured
+    // otherwise.
     let is_form = kind.starts_with("application/x-www-form-urlencoded") && body.contains(&b'=');
     match read::<Json>(body) {
         Err(_) if is_form => Ok(Json::of(&riverrun_triggers::pairs(body))),
@@ -224,7 +225,7 @@ async fn answer(
 
 const BEFORE: &str = "This was answered before. Your answer was not taken.";
 
-/// What is to be seen behind a door.
+/// What the page of a callback shows.
 enum Shown {
     Question,
     /// And how, if it is known.
@@ -319,8 +320,8 @@ fn status_page(status: StatusCode, what: &str, more: &str) -> Response {
 fn html(status: StatusCode, body: String) -> Response {
     let headers = [
         (header::CACHE_CONTROL, "no-store"),
-        // The id is a secret that no other site is told. With less said, a browser hides from its
-        // own server where an answer comes from, and the answer would be refused.
+        // The id is a secret that no other site gets. With less said, a browser hides from its own
+        // server where an answer comes from, and the answer would be refused.
         (header::REFERRER_POLICY, "same-origin"),
         (header::X_FRAME_OPTIONS, "DENY"),
         (

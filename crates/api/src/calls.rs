@@ -30,7 +30,7 @@ use crate::{
     sse::field,
 };
 
-/// Frames that a slow reader may lag behind; it is told how many further ones were dropped.
+/// Frames that a slow reader may lag behind; it gets the number of further ones that were dropped.
 pub(crate) const BACKLOG: usize = 1_024;
 
 #[derive(Default, Deserialize, utoipa::ToSchema)]

@@ -1,5 +1,5 @@
-//! Events over one WebSocket: many subscriptions at once, told apart by the id that each was given.
-//! The messages are described in `docs/reference/websocket.md`.
+//! Events over one WebSocket: many subscriptions at once, distinguished by the id that each was
+//! given. The messages are described in `docs/reference/websocket.md`.
 //!
 //! Each subscription reads for itself and waits when the client is slow; what it then misses of
 //! the bus it reads from the store, and says so. So a socket holds a bounded number of texts,
@@ -237,7 +237,7 @@ impl Socket {
         Ok(())
     }
 
-    /// Passes on what a subscription is told, until that is over.
+    /// Forwards what a subscription delivers, until it ends.
     async fn follow(&self, id: &str, wanted: Wanted) -> Result<(), ApiError> {
         let mut source = Source::open(&self.api, wanted).await?;
         let began = json!({

@@ -257,8 +257,8 @@ pub(crate) async fn retry_job(State(api): State<Api>, JobPath(id): JobPath) -> A
 
 /// Cancel a job
 ///
-/// One that waits ends at once; one that runs is told to stop, and stopped. That of a step ends with
-/// its run.
+/// One that waits ends at once; one that runs is asked to stop, and stopped. That of a step ends
+/// with its run.
 #[utoipa::path(post, path = "/api/jobs/{id}/cancel", tag = "jobs",
     params(("id" = String, Path, description = "The job's id, or `latest`")),
     request_body(content = Option<schemas::ReasonBody>),

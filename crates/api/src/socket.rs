@@ -200,8 +200,7 @@ impl Outbox {
         let _ = self.room.acquire().await;
     }
 
-    /// Sends a text once there is room for it. Whether nobody is there to hear it is noticed
-    /// elsewhere.
+    /// Sends a text once there is room for it. A client that is gone is detected elsewhere.
     pub async fn send(&self, text: String) {
         let held = self.counted.hold(text.len());
         let bytes = u32::try_from(text.len().min(self.max_bytes)).unwrap_or(u32::MAX);
@@ -238,7 +237,7 @@ impl Mouth {
         }
     }
 
-    /// Says why it is over, and waits a moment until that was heard.
+    /// Sends why it is over, and waits a moment until that was received.
     pub async fn close(mut self, mut ears: Ears, frame: CloseFrame) {
         let said = self.sink.send(Message::Close(Some(frame)));
         if let Ok(Ok(())) = tokio::time::timeout(FAREWELL, said).await {
@@ -247,7 +246,7 @@ impl Mouth {
     }
 }
 
-/// What a client that does not read is told, if it reads that.
+/// What a client that does not read is sent last.
 pub(crate) fn too_slow() -> CloseFrame {
     let reason = "nothing was read for too long; go on after the last cursor";
     closing(close::TOO_SLOW, reason)

@@ -3,7 +3,7 @@
 //! A reader begins after the last event it saw and gets every later one once, in order: what it
 //! missed from the store, what happens from then on from the bus. Nothing is queued for it here:
 //! the connection pulls, and a reader that is too slow for the bus is brought up from the store
-//! again, and told so. What is live is encoded once for all readers of a stream. What a reader
+//! again, with a notice. What is live is encoded once for all readers of a stream. What a reader
 //! that does not read holds all the same is bounded (`live`).
 
 use std::{fmt::Write as _, pin::Pin, sync::Arc};
@@ -149,7 +149,7 @@ async fn follow(
     Ok(live(api, reader, opening, leave))
 }
 
-/// The channel of a queue has no past: it begins now. Who comes back is told so.
+/// The channel of a queue has no past: it begins now. A reader that comes back is informed.
 async fn follow_queue(
     api: Api,
     queue: &str,

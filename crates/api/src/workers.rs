@@ -89,7 +89,7 @@ async fn attend(api: Api, mut mouth: Mouth, mut ears: Ears) {
                 () = say.as_mut() => {}
             }
         };
-        // What it was told last is still on its way.
+        // The last message to it is still on its way.
         if !say.is_terminated() {
             let _ = tokio::time::timeout(LAST_WORD, say).await;
         }

@@ -56,7 +56,7 @@ pub trait KnownNames {
     fn unknown_flow(&self, id: &str, version: Option<&str>) -> Option<String>;
 }
 
-/// Whether running a step twice could be noticed by anybody.
+/// Whether running a step twice has a visible effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effects {
     /// Depends on its input alone and touches nothing: it may share a commit with its neighbours

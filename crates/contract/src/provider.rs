@@ -15,8 +15,8 @@ pub trait Provider: Send + Sync + 'static {
     /// Runs one invocation to its end, whatever that is: a handler that dies, hangs or answers
     /// nonsense ends with an error of its own.
     ///
-    /// When `invocation.cancel` fires, the handler is told, and stopped by force if it does not
-    /// obey in time; this returns soon after. Dropping the future stops it without a word.
+    /// When `invocation.cancel` fires, the handler is asked to stop, and stopped by force if it
+    /// does not in time; this returns soon after. Dropping the future stops it without a word.
     async fn invoke(&self, invocation: Invocation) -> Result<Reply, WorkError>;
 
     /// Who says how many invocations there is room for, where that is not for the process's own

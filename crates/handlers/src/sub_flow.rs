@@ -30,7 +30,7 @@ impl Handler for SubFlow {
     }
 
     fn about(&self) -> &str {
-        "Starts another flow and, unless told otherwise, waits for its end."
+        "Starts another flow and, unless configured otherwise, waits for its end."
     }
 
     fn effects(&self) -> Effects {

@@ -65,7 +65,7 @@ impl Invoke {
     }
 }
 
-/// What a handler is told of a job.
+/// What a handler gets of a job.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JobInput {

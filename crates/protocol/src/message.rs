@@ -14,7 +14,7 @@ pub mod code {
     pub const BAD_PARAMS: i64 = -32602;
     /// An error of riverrun or of a handler.
     pub const FAILED: i64 = -32000;
-    /// A handler that stopped because it was told to.
+    /// A handler that stopped because it was asked to.
     pub const CANCELLED: i64 = -32001;
     /// The server accepts nothing more from this execution: its code must not continue.
     pub const EXECUTION_OVER: i64 = -32002;

@@ -136,7 +136,7 @@ impl Running {
     }
 }
 
-/// What a remote worker that was let in is told first.
+/// The first message to a remote worker that was accepted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Welcome {

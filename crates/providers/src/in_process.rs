@@ -24,7 +24,7 @@ pub struct InProcess {
 }
 
 impl InProcess {
-    /// How long a function that was told to stop may take until it is dropped.
+    /// How long a function that was asked to stop may take until it is dropped.
     const CANCEL_GRACE: Duration = Duration::from_secs(5);
 
     pub fn new<F, R>(function: F) -> Self

@@ -113,8 +113,8 @@ impl Riverrun {
         self.runtime.tail(StreamName::flow(run), 0)
     }
 
-    /// Subscribes to one stream: a run's, a job's, a trigger's or any other. The id of the last event
-    /// that was told leads to those after it.
+    /// Subscribes to one stream: a run's, a job's, a trigger's or any other. The id of the last
+    /// event that was delivered leads to those after it.
     pub async fn subscribe_subject(
         &self,
         subject: &StreamName,
@@ -126,9 +126,9 @@ impl Riverrun {
     /// Subscribes to kinds of events, of every run and stream: exact types (`order.paid`) or families
     /// (`order` takes every `order.*`).
     ///
-    /// Each event has a number, which is the cursor. A subscriber that was away, or crashed, goes on
-    /// after the last number that it kept, and misses nothing. One that is too slow is told so
-    /// ([`Delivery::Late`]) and brought up from the store.
+    /// Each event has a number, which is the cursor. A subscriber that was away, or crashed, goes
+    /// on after the last number that it kept, and misses nothing. One that is too slow gets
+    /// [`Delivery::Late`] and is brought up from the store.
     ///
     /// ```
     /// use riverrun::{Begin, Delivery, Riverrun, StreamName, json};

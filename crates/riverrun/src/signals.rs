@@ -64,7 +64,7 @@ struct Signals {
 
 #[cfg(unix)]
 impl Signals {
-    /// Hears every signal from now on. One that cannot be heard never comes.
+    /// Receives every signal from now on. One that cannot be received never comes.
     fn listen() -> Self {
         use tokio::signal::unix::{SignalKind, signal};
         Self {

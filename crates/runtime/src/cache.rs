@@ -34,7 +34,7 @@ pub(crate) struct News {
     pub era: Option<Era>,
     /// No run ever had the id before: there is nothing to forget.
     pub is_fresh: bool,
-    /// Whoever sees to the run's inbox, and leaves it if nothing waits in it by then.
+    /// The reader of the run's mailbox, which leaves it if nothing waits in it by then.
     pub reader: Option<Reader>,
 }
 

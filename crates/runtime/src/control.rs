@@ -1,7 +1,7 @@
 //! What people do to runs: cancel, pause, resume, delete.
 //!
 //! Each is a decision like any other, taken without the lease: if the run moved meanwhile it is
-//! judged again on the new state, and whoever holds the lease is told to look.
+//! judged again on the new state, and the holder of the lease is notified to look.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::{
 const TRIES: usize = 200;
 
 impl Runtime {
-    /// Stops a run for good: what runs is told to stop, what waits is removed, children follow.
+    /// Stops a run for good: what runs is asked to stop, what waits is removed, children follow.
     pub async fn cancel(&self, run: &RunId, reason: Option<String>) -> Result<Arc<RunState>> {
         let cancel = Input::Cancel {
             source: "user",

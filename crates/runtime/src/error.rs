@@ -76,8 +76,8 @@ pub enum Error {
     /// Two runs of which one waits for the other can only be moved once that is over.
     #[error("{0}")]
     Tied(String),
-    /// A door that takes only what is signed came without what it is signed with.
-    #[error("door {0} takes only what is signed, and the export lacks its secret")]
+    /// A callback that accepts only signed requests was imported without its secret.
+    #[error("callback {0} accepts only signed requests, and the export lacks its secret")]
     SecretMissing(Name),
     #[error("the signature is missing or wrong")]
     BadSignature,

@@ -18,7 +18,7 @@ use crate::{Runtime, runtime::rest};
 #[derive(Default)]
 pub(crate) struct Leases {
     held: Mutex<HashMap<RunId, LeaseEntry>>,
-    /// Told when there is a lease to be kept.
+    /// Notified when there is a lease to be kept.
     some: Notify,
 }
 

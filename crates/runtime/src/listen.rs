@@ -1,4 +1,4 @@
-//! Those who want to hear of every emitted event of a kind, such as triggers that start flows.
+//! Listeners to every emitted event of a kind, such as triggers that start flows.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -12,12 +12,12 @@ use tokio::sync::Notify;
 
 use crate::{Error, Runtime};
 
-/// Hears the signals of the outbox of the kinds that somebody listens to
+/// Receives the signals of the outbox of the kinds that it listens to
 /// ([`riverrun_store::Change::Listen`]).
 #[async_trait]
 pub trait Listener: Send + Sync {
-    /// Takes note of a signal. It may be told again after a crash or a failure, so whatever is
-    /// done about it must be done once. A failure lets the signal be told again later.
+    /// Takes note of a signal. It may be delivered again after a crash or a failure, so its effect
+    /// must be idempotent. After a failure the signal is delivered again later.
     async fn on_signal(&self, signal: &SignalRecord) -> Result<(), Error>;
 
     /// Whether it does anything about events of a kind.
@@ -28,7 +28,7 @@ pub trait Listener: Send + Sync {
 #[derive(Default)]
 pub(crate) struct Listeners {
     all: RwLock<Vec<Arc<dyn Listener>>>,
-    /// What the engine writes and somebody wants to hear of.
+    /// The kinds that the engine writes and a listener wants.
     engine_kinds: RwLock<Arc<HashSet<EventType>>>,
     /// One has come.
     come: Notify,
@@ -42,7 +42,7 @@ impl Listeners {
 }
 
 impl Runtime {
-    /// Tells a listener every signal from now on.
+    /// Delivers every signal to a listener from now on.
     pub fn add_listener(&self, listener: Arc<dyn Listener>) {
         let listeners = self.all_listeners();
         listeners.all.write().push(listener);
@@ -68,8 +68,8 @@ impl Runtime {
         issues
     }
 
-    /// Has events that the engine writes told to the listeners, from now on: all of these kinds, and
-    /// no others.
+    /// Delivers events that the engine writes to the listeners, from now on: all of these kinds,
+    /// and no others.
     pub fn listen_to_engine(&self, kinds: HashSet<EventType>) {
         *self.all_listeners().engine_kinds.write() = Arc::new(kinds);
     }

@@ -34,8 +34,8 @@ pub struct Options {
     /// Whether somebody will listen to emitted events ([`crate::Runtime::add_listener`]): none is
     /// done with before he does. Default false.
     pub has_listener: bool,
-    /// Where others reach the server, such as `https://flows.example.org`: what the addresses of
-    /// doors begin with. Default none: they are paths.
+    /// Where others reach the server, such as `https://flows.example.org`: what the URLs of
+    /// callbacks begin with. Default none: they are paths.
     pub public_url: Option<String>,
     /// Bytes of payloads that are read at a time for a reader of a live stream; at least one event
     /// is. Default 256 KiB.

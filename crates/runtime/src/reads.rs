@@ -111,7 +111,7 @@ impl Runtime {
 }
 
 impl Runtime {
-    /// A run that was just heard to have ended, if this server has seen it: nothing about it changes
+    /// A run that was just reported as ended, if this server has seen it: nothing about it changes
     /// any more. Nobody decides on it either, so the turn of its record is the one that was known.
     fn known_end(&self, run: &RunId) -> Option<RunView> {
         let CachedRun { state, record, .. } = self.cache().get(run)?;

@@ -1,7 +1,7 @@
-//! Taking up work: jobs are claimed when they are due, as many as there is room for.
+//! Claiming run tasks: a run is driven when its task is due, as many at once as there is room for.
 //!
 //! Nothing is polled. The loop sleeps to the next due time that the store knows, and commits that
-//! make a job due earlier wake it.
+//! make a run task due earlier wake it.
 
 use riverrun_store::ClaimRunTasks;
 use riverrun_types::{RunId, time::NEVER};

@@ -53,7 +53,7 @@ pub fn logs(from_ms: Millis, n: usize) -> Arc<[Draft]> {
         .collect()
 }
 
-/// A run of the flow `f` at version 1 with one event and a job that is due at once.
+/// A run of the flow `f` at version 1 with one event and a task that is due at once.
 pub fn run(text: &str) -> NewRun {
     NewRun {
         id: id(text),
@@ -115,7 +115,7 @@ pub fn context(run: &str) -> EventContext {
     }
 }
 
-/// A decision that says nothing and leaves the job alone.
+/// A decision that says nothing and leaves the task alone.
 pub fn advance(run: &str) -> Advance {
     Advance {
         run: id(run),
@@ -215,7 +215,7 @@ pub async fn claim(store: &S, now_ms: Millis, limit: usize) -> Vec<ClaimedRunTas
     must(store.claim_run_tasks(claim).await)
 }
 
-/// Claims exactly one job.
+/// Claims exactly one run task.
 pub async fn claim_one(store: &S, now_ms: Millis) -> RunLease {
     let mut claimed = claim(store, now_ms, 10).await;
     assert_eq!(claimed.len(), 1, "one job is due");

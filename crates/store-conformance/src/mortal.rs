@@ -1,4 +1,4 @@
-//! Death at a chosen moment: after so many writes nothing that uses the store is heard of again.
+//! Death at a chosen moment: after so many writes nothing that uses the store goes on.
 
 use std::{
     future::pending,
@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use crate::through::Between;
 
 /// Dies at a moment that is counted in writes. Each group of commits has two such moments, before
-/// it is written and after, when nobody has heard of it yet; a claim that took something has one.
+/// it is written and after, when nobody has the answer yet; a claim that took something has one.
 ///
 /// From then on no call is answered, as if the whole process had stopped. What is left of it is
 /// the caller's to drop: the tokio runtime in which it lived.

@@ -25,10 +25,10 @@ pub trait Between: Send + Sync + 'static {
         Ok(())
     }
 
-    /// A group of commits or a claim is written, and nobody has heard of it yet.
+    /// A group of commits or a claim is written, and nobody has the answer yet.
     async fn written(&self) {}
 
-    /// Events were read, and nobody has heard of them yet.
+    /// Events were read, and nobody has them yet.
     async fn events_read(&self, _query: &EventQuery, _events: &[Event]) {}
 }
 

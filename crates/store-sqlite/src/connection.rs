@@ -60,7 +60,7 @@ fn common(conn: &Connection) -> rusqlite::Result<()> {
     // Plans do not depend on the values that are bound. Otherwise a join with a table that has
     // partial indexes is planned anew at every execution, which costs ten times the look-up.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    // Pages that are damaged are noticed when they are read, not when a cell leads astray.
+    // Damaged pages are detected when they are read, not when a cell points to a wrong place.
     conn.pragma_update(None, "cell_size_check", true)?;
     conn.pragma_update(None, "temp_store", "MEMORY")
 }

@@ -1,4 +1,4 @@
-//! How far the times of creation stray from the order of commits.
+//! How far the times of creation deviate from the order of commits.
 //!
 //! Lists have the order of commits, filters ask for times, and no index joins the two. But a run
 //! is committed soon after it was created, so the times nearly grow along the numbers. The most
@@ -70,11 +70,11 @@ pub(crate) fn numbers(
 ) -> Result<(Option<i64>, Option<i64>)> {
     let find = || -> rusqlite::Result<_> {
         let most_ms = most(conn)?;
-        // If this one and all that may stray from it are too early, so are those before it.
+        // If this one and all that may deviate from it are too early, so are those before it.
         let low = since_ms
             .map(|since_ms| boundary(conn, |ms| ms.saturating_add(most_ms) < since_ms))
             .transpose()?;
-        // If this one and all that may stray from it are too late, so are those after it.
+        // If this one and all that may deviate from it are too late, so are those after it.
         let high = until_ms
             .map(|until_ms| boundary(conn, |ms| ms.saturating_sub(most_ms) < until_ms))
             .transpose()?;

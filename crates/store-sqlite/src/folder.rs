@@ -78,7 +78,8 @@ pub(crate) fn prepare_files(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Takes away what a mode leaves out. Whoever does not own the file cannot, and is told.
+/// Takes away what a mode leaves out. A process that does not own the file cannot, and gets the
+/// error.
 #[cfg(unix)]
 fn tighten(path: &Path, mode: u32) {
     use std::os::unix::fs::PermissionsExt;

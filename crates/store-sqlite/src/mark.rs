@@ -1,10 +1,10 @@
 //! How far the store has acknowledged: a small file beside the log.
 //!
-//! After each commit, once it is synced and before anybody is told of it, the mark says how long the
-//! log is. It is written without a sync of its own: a process that dies leaves it exact, and after a
-//! power loss it may lag behind the log, which is harmless. It is never ahead. When the log begins
-//! anew, and when the store is closed, it is synced. On the next start [`crate::acknowledged`]
-//! compares it with what is there.
+//! After each commit, once it is synced and before anybody gets the answer, the mark says how long
+//! the log is. It is written without a sync of its own: a process that dies leaves it exact, and
+//! after a power loss it may lag behind the log, which is harmless. It is never ahead. When the log
+//! begins anew, and when the store is closed, it is synced. On the next start
+//! [`crate::acknowledged`] compares it with what is there.
 
 use std::{
     fs::{File, OpenOptions},

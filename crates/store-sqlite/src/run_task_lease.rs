@@ -1,4 +1,4 @@
-//! Leases: claiming jobs, keeping them, handing all of them back.
+//! Leases of run tasks: claiming, keeping, handing all of them back.
 
 use riverrun_store::{Beat, ClaimRunTasks, ClaimedRunTask, RunLease};
 use riverrun_types::{Millis, RunId, time::NEVER};
@@ -6,10 +6,10 @@ use rusqlite::OptionalExtension;
 
 use crate::{columns::token_code, core::Core, error::Worked};
 
-/// The most jobs that one claim takes, however many were asked for.
+/// The most run tasks that one claim takes, however many were asked for.
 const MAX_CLAIM: usize = 100_000;
 
-/// A job that may be claimed.
+/// A run task that may be claimed.
 struct Due {
     run: i64,
     due_ms: Millis,
@@ -100,7 +100,7 @@ fn beat(core: &Core, lease: &RunLease, until_ms: Millis) -> Worked<Beat> {
     let Some((run, woken)) = held else {
         return Ok(Beat::Lost);
     };
-    // A wake is told once, and stays on the row so that parking still makes the job due.
+    // A wake is reported once, and stays on the row so that parking still makes the task due.
     core.conn
         .prepare_cached("UPDATE jobs SET until_ms = ?2, woken = iif(woken, 2, 0) WHERE run = ?1")?
         .execute((run, until_ms))?;

@@ -1,4 +1,4 @@
-//! Damage of every kind to the files of a store: it is noticed, or it changes nothing.
+//! Damage of every kind to the files of a store: it is detected, or it changes nothing.
 
 #![allow(clippy::unwrap_used)]
 

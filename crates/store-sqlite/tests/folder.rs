@@ -446,7 +446,7 @@ async fn jobs_of_an_older_riverrun_have_lives_too() {
     let store: S = open(folder.path()).unwrap();
     must(change(&store, Change::Enqueue([queued("j1")].into())).await);
     store.close().await.unwrap();
-    // As the schema was before the stream of a job told its life.
+    // As the schema was before the stream of a job had its life.
     let before = direct(folder.path());
     before.execute_batch(WITHOUT_LOG).unwrap();
     before

@@ -162,7 +162,7 @@ async fn a_real_full_disk_lets_deletes_through() {
     let log = bytes("riverrun.db-wal");
     assert!(log < 1 << 20, "the log was brought into the file");
     drop(store);
-    // A server that starts on a full disk can be told to delete.
+    // A server that starts on a full disk can delete.
     let store: S = SqliteStore::open(Options::new(&folder)).unwrap();
     let cancel = Change::Steer {
         job: id("job"),

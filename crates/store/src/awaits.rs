@@ -1,10 +1,10 @@
 //! Awaits and emitted events: who waits for what, and what was said.
 //!
-//! A visit of a run waits for an event, or for a door to be opened from outside. An await is a row,
-//! so a million may be open; an event finds those that it equals by index ([`crate::equality`]),
-//! in the commit that holds the event. Where only an expression can tell, the event goes into the
-//! outbox, and the runtime asks the store for the [candidates](crate::Store::candidates), judges
-//! them and fires those that it meant.
+//! A visit of a run waits for an event, or for a callback to be resumed from outside. An await is a
+//! row, so a million may be open; an event finds those that it equals by index
+//! ([`crate::equality`]), in the commit that holds the event. Where only an expression can tell,
+//! the event goes into the outbox, and the runtime asks the store for the
+//! [candidates](crate::Store::candidates), judges them and fires those that it meant.
 //!
 //! When an await's time is over is the runtime's business. The store lets nobody fire it after.
 
@@ -153,7 +153,7 @@ pub enum AwaitState {
     Open,
     /// Has its value, or its first one; the run has yet to take note.
     Fired,
-    /// Over, and known only so that whoever comes late is told. Only doors are kept like this.
+    /// Over, and kept only so that late requests get an answer. Only callbacks are kept like this.
     Closed,
 }
 
@@ -190,7 +190,7 @@ pub struct AwaitRecord {
 }
 
 impl AwaitRecord {
-    /// How often a door may be opened before its run takes note of it.
+    /// How often a callback may be resumed before its run takes note of it.
     pub const MAX_VALUES: u32 = 1_000;
 
     /// Why it cannot be fired at this time.
@@ -274,7 +274,7 @@ pub struct Fire {
     pub id: Name,
     pub value: Json,
     pub now_ms: Millis,
-    /// A door that was opened so often is used up.
+    /// A callback that was resumed so often is used up.
     pub most: Option<u32>,
 }
 
@@ -391,7 +391,7 @@ pub struct UnheardKind {
 pub struct AwaitFilter {
     /// Only awaits of events of this kind.
     pub kind: Option<Name>,
-    /// Only doors.
+    /// Only callbacks.
     pub callbacks: bool,
     pub state: Option<AwaitState>,
     pub run: Option<RunId>,

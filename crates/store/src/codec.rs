@@ -5,8 +5,8 @@
 //! visit and attempt, and the payload as its text. What the stream knows (run id, flow, tenant,
 //! position) is not repeated. That comes to about ten bytes an event beside its payload.
 //!
-//! A checksum follows the first byte. It covers the events, their position and their time, so that a
-//! chunk which was damaged, or is not where it was written, is noticed.
+//! A checksum follows the first byte. It covers the events, their position and their time, so that
+//! a chunk which was damaged, or is not where it was written, is detected.
 
 use riverrun_types::{Draft, EventType, Json, Millis, Name, StepRef};
 

@@ -54,9 +54,9 @@ pub enum Change {
     /// must exist and not have ended) or to any other stream (which is made by its first event).
     /// To a job's stream what its row knows of its life is stored before them ([`crate::Life`]).
     Append(Append),
-    /// The run's job is due now: somebody it waits for has moved. If the job is leased the holder
-    /// is told (`Beat::Woken`) and the job is due again as soon as it is parked. A run without a
-    /// job is left alone.
+    /// The run task is due now: something that the run waits for has moved. If the task is leased
+    /// the holder is notified (`Beat::Woken`) and the task is due again as soon as it is parked. A
+    /// run without a task is left alone.
     Wake(RunId),
     /// Keeps a definition under its id and version for ever. Refused with `FlowKept` if this very
     /// definition is there, with `FlowExists` if another is.
@@ -74,8 +74,8 @@ pub enum Change {
         steer: Steer,
         now_ms: Millis,
     },
-    /// Nobody wants a job any more: one that does not run is removed, of one that runs the holder
-    /// is told. Never refused, not even where there is no such job.
+    /// A job is not needed any more: one that does not run is removed, the holder of one that runs
+    /// is notified. Never refused, not even where there is no such job.
     Abandon { job: RunId, now_ms: Millis },
     /// A job is removed, even from whoever holds it, whose lease on it is gone. Never refused.
     DropJob { job: RunId, now_ms: Millis },
@@ -89,12 +89,12 @@ pub enum Change {
     /// no such run. One that looks back is fired at once by the earliest event that it equals; if
     /// it has a filter, the events that it may mean go into the outbox for it alone.
     Await(Box<NewAwait>),
-    /// An await is over: settled, timed out or cancelled. A door is known as closed until its run
-    /// is deleted; anything else is forgotten. Never refused.
+    /// An await is over: settled, timed out or cancelled. A callback is kept as closed until its
+    /// run is deleted; any other await is deleted. Never refused.
     Unawait(Name),
     /// The time of an await is over, as [`Change::Unawait`] says. Refused with `Conflict` if it was
-    /// fired more often than `fired` times, which is what its run knows of: who fired it was told
-    /// that it counts. And if there are signals for it above the number `judged`
+    /// fired more often than `fired` times, which is what its run knows of: the request that fired
+    /// it was accepted. And if there are signals for it above the number `judged`
     /// ([`crate::Store::signals_for`]): an event that came in time counts, whoever judges it late.
     Expire { id: Name, fired: u32, judged: u64 },
     /// Settles an await from outside, keeps the value and wakes the run, as [`Change::Wake`] does.
@@ -190,7 +190,7 @@ impl NewRun {
     }
 }
 
-/// The job that drives a run.
+/// The run task: it drives a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NewRunTask {
     /// Anybody may claim it from this time on.
@@ -240,7 +240,7 @@ pub enum Expect {
     Len(u64),
 }
 
-/// What a decision does to the run's job.
+/// What a decision does to the run task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RunTaskChange {
     Keep,

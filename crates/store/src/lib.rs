@@ -92,14 +92,14 @@ pub trait Store: Send + Sync + 'static {
         local_ms
     }
 
-    /// Takes up to `claim.limit` jobs that are due and not leased, or whose lease has run out,
-    /// earliest first, and leases them to `claim.owner`, durably.
+    /// Claims up to `claim.limit` run tasks that are due and not leased, or whose lease has run
+    /// out, earliest first, and leases them to `claim.owner`, durably.
     async fn claim_run_tasks(&self, claim: ClaimRunTasks) -> Result<Vec<ClaimedRunTask>>;
 
     /// Moves the expiry of leases that are still held, and tells which were woken or lost.
     async fn heartbeat(&self, leases: &[RunLease], until_ms: Millis) -> Result<Vec<Beat>>;
 
-    /// When the next job becomes due or the next lease runs out.
+    /// When the next run task becomes due or the next lease of one runs out.
     async fn next_due(&self) -> Result<Option<Millis>>;
 
     /// Hands back every lease, whoever holds it, and says of what. Only a store that knows itself
@@ -171,7 +171,7 @@ pub trait Store: Send + Sync + 'static {
 
     /// The outbox: up to `limit` signals with numbers above `after`, in order, and fewer where they
     /// are large (see [`EventQuery::PAGE_BYTES`]): only an empty answer means that there are none.
-    /// A signal stays until it is [heard](Change::RemoveSignal).
+    /// A signal stays until it is [removed](Change::RemoveSignal).
     async fn signals(&self, after: u64, limit: usize) -> Result<Vec<SignalRecord>>;
 
     /// As [`Store::signals`], of one lane alone.

@@ -46,14 +46,14 @@ pub struct Origin {
     pub event: Option<riverrun_types::EventId>,
 }
 
-/// A claim on a run's job. Every outcome is fenced by its token.
+/// A claim on a run task. Every outcome is fenced by its token.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunLease {
     pub run: RunId,
     pub token: u64,
 }
 
-/// A request for work.
+/// A request for run tasks.
 #[derive(Clone, Debug)]
 pub struct ClaimRunTasks {
     pub owner: Name,
@@ -62,27 +62,27 @@ pub struct ClaimRunTasks {
     pub until_ms: Millis,
 }
 
-/// A job that was claimed.
+/// A run task that was claimed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimedRunTask {
     pub lease: RunLease,
     pub flow: Name,
     pub version: Name,
-    /// When it had become due, or when the lease of its last holder ran out. 0 for a job that was
+    /// When it had become due, or when the lease of its last holder ran out. 0 for a task that was
     /// woken or handed back: nobody says when, and it goes before all others.
     pub due_ms: Millis,
 }
 
 /// What became of a lease at a heartbeat.
 ///
-/// A wake is told once: the next heartbeat says `Held` again unless somebody woke the job anew.
-/// It is not used up by that: when the holder parks the job, it is still due at once, because
-/// nobody can know whether the holder had looked before or after it was woken. A new claim begins
-/// without wakes.
+/// A wake is reported once: the next heartbeat says `Held` again unless somebody woke the task
+/// anew. It is not used up by that: when the holder parks the task, it is still due at once,
+/// because nobody can know whether the holder had looked before or after it was woken. A new claim
+/// begins without wakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beat {
     Held,
-    /// Held, and somebody woke the job since it was claimed or since the last heartbeat.
+    /// Held, and somebody woke the task since it was claimed or since the last heartbeat.
     Woken,
     Lost,
 }
@@ -156,10 +156,10 @@ impl Default for Retention {
 #[derive(Clone, Debug, PartialEq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Stats {
-    /// Jobs that are due now and not leased.
+    /// Run tasks that are due now and not leased.
     pub ready: u64,
     pub leased: u64,
-    /// Jobs whose time is to come.
+    /// Run tasks whose time is to come.
     pub parked: u64,
     /// Bytes on disk, where the store knows.
     pub bytes: Option<u64>,

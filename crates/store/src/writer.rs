@@ -1,4 +1,4 @@
-//! The group-commit writer: the one door to a store's data.
+//! The group-commit writer: the one way to change a store's data.
 //!
 //! While the disk syncs one group, the next gathers. So a lone commit costs one sync, and a
 //! thousand at once cost a few. The channel is bounded: when the disk falls behind, callers wait.
@@ -118,8 +118,7 @@ async fn write(store: Arc<dyn Store>, bus: Arc<Bus>, mut requests: mpsc::Receive
         }
         group = group.next();
         let mut storing = pin!(store.commit(group.clone(), commits.clone()));
-        // The store has the next group before the news of the last one are told: both go on at
-        // once.
+        // The store has the next group before the last one is published: both go on at once.
         let begun = poll_fn(|context| Poll::Ready(storing.as_mut().poll(context))).await;
         if let Some(stored) = unpublished.take() {
             stored.tell(&bus);
@@ -136,7 +135,7 @@ async fn write(store: Arc<dyn Store>, bus: Arc<Bus>, mut requests: mpsc::Receive
     }
 }
 
-/// A group that is durable, or was refused, and of which nobody has heard.
+/// A group that is durable, or was refused, and whose answers are not sent yet.
 struct Stored {
     commits: Arc<[Commit]>,
     results: Vec<Result<Receipt>>,

@@ -303,7 +303,7 @@ fn unchanged(record: &TriggerRecord) -> Put {
     }
 }
 
-/// A path that is taken is told as it was written, not in the form that paths are compared in.
+/// A path that is taken is shown as it was written, not in the form that paths are compared in.
 fn as_written(error: StoreError, trigger: &Trigger) -> StoreError {
     match error {
         StoreError::RouteTaken { trigger: owner, .. } => StoreError::RouteTaken {
@@ -343,7 +343,7 @@ pub(crate) fn next_due(
         return Ok(NextDue::Keep);
     }
     // What would have been due while it was disabled was not missed; a time that had passed before
-    // anybody was told of it was.
+    // the schedule was created was.
     let is_unchanged = |before: &Trigger| before.definition.config == trigger.definition.config;
     let is_unchanged = before.is_some_and(is_unchanged);
     let passed = match is_unchanged {

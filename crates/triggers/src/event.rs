@@ -18,7 +18,7 @@ impl Listener for Triggers {
         &self,
         signal: &SignalRecord,
     ) -> std::result::Result<(), riverrun_runtime::Error> {
-        // One that a look back of an await asked for is told to that await alone.
+        // One that a look back of an await asked for is delivered to that await alone.
         if signal.only.is_some() {
             return Ok(());
         }
@@ -28,7 +28,7 @@ impl Listener for Triggers {
             };
             match self.react(&trigger, rule, signal).await {
                 Ok(()) => {}
-                // The signal stays, and is told again; the key lets none start twice.
+                // The signal stays, and is delivered again; the key lets none start twice.
                 Err(crate::Error::Runtime(error)) if is_passing(&error) => return Err(error),
                 Err(error) => {
                     tracing::warn!(trigger = %trigger.id, %error, "an event started no run");

@@ -82,7 +82,8 @@ impl Triggers {
                 self.runtime().commit(all(changes)).await?;
                 Ok(started)
             }
-            // Whoever makes up for it is told, and may try again: nothing is counted twice.
+            // The request to make up for it gets the error, and may be repeated: nothing is counted
+            // twice.
             Err(error) if !error.is_passing() && !shot.is_made_up_for() => {
                 let failure = json!({"code": error.code(), "message": error.to_string()});
                 let changes = shot.changes(Fired::Failed(Json::of(&failure)), shot.failed(failure));
@@ -93,8 +94,8 @@ impl Triggers {
         }
     }
 
-    /// Whether an event is told once more because nobody lived to say that it was heard: its run is
-    /// there, and so is the word of it.
+    /// Whether an event is delivered again because the server ended before it removed the signal:
+    /// its run is there, and so is the record of it.
     async fn is_redelivered(&self, shot: &Shot<'_>, run: &RunId) -> Result<bool> {
         if shot.trigger.kind() != Kind::Event {
             return Ok(false);

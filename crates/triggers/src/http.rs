@@ -125,7 +125,7 @@ pub struct HookRequest {
     /// Without [`PREFIX`], as it stands in the request.
     pub path: String,
     pub query: Option<String>,
-    /// With names in small letters.
+    /// With names in lower case.
     pub headers: Vec<(String, String)>,
     pub request_id: Option<String>,
 }

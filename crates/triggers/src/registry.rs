@@ -153,7 +153,7 @@ impl Triggers {
         }
     }
 
-    /// The change that lets events of a kind be heard, or no more if nobody else wants them.
+    /// The change that subscribes to events of a kind, or ends that if nobody else wants them.
     pub(crate) fn listen(&self, id: &str, kind: &Name, on: bool) -> Option<Change> {
         let others = self.listening(kind);
         let is_wanted = others.iter().any(|other| *other.id != *id);
@@ -163,7 +163,7 @@ impl Triggers {
         })
     }
 
-    /// Has the engine's events told here that triggers wait for.
+    /// Subscribes to the engine's events that triggers wait for.
     fn listen_to_engine(&self) {
         let known = self.known();
         let usable = known.kept.usable.values();

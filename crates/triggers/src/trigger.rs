@@ -224,7 +224,7 @@ fn event_rule(config: EventConfig) -> Result<EventRule> {
     })
 }
 
-/// Whether events of a kind are ever told: emitted ones, and what becomes of runs.
+/// Whether events of a kind are ever signalled: emitted ones, and what becomes of runs.
 fn is_signalled(kind: &EventType) -> bool {
     let is_of_run = kind.is_engines_own() && EventType::KNOWN.contains(kind);
     kind.is_emitted() || is_of_run && *kind != EventType::FlowRegistered

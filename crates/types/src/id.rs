@@ -169,9 +169,9 @@ impl StreamName {
     pub const FLOW: &'static str = "flow";
     /// The streams of jobs: what a job says, and its life.
     pub const JOB: &'static str = "job";
-    /// The live channels of queues: heard, and never stored.
+    /// The live channels of queues: delivered, and never stored.
     pub const QUEUE: &'static str = "queue";
-    /// The streams of triggers and of doors: what became of them.
+    /// The streams of triggers and of callbacks: what became of them.
     pub const TRIGGER: &'static str = "trigger";
     /// The streams of calls: what happened in each.
     pub const CALL: &'static str = "call";

@@ -12,9 +12,9 @@ export const config = {
 }
 
 export default async function waitForApproval(input: { orderId: string; amount: number }, ctx: any) {
-  const door = await ctx.await.trigger({ type: 'user', payload: input, timeout: '7d' })
-  await ctx.run('mail', async () => ctx.logger.info(`please decide: ${door.url}`))
-  const answer = await door.wait()
+  const callback = await ctx.await.trigger({ type: 'user', payload: input, timeout: '7d' })
+  await ctx.run('mail', async () => ctx.logger.info(`please decide: ${callback.url}`))
+  const answer = await callback.wait()
   const kind = answer.approved ? 'approval.granted' : 'approval.denied'
   await ctx.emit({ kind, data: { ...input, comment: answer.comment } })
   return { approved: answer.approved }

@@ -39,7 +39,7 @@ const opening = (conversation) => [
 
 const closing = [{ closeInput: true }, { expectExit: { code: 0 } }]
 
-/** A worker connects by itself, and leaves when it is told to. */
+/** A worker connects by itself, and leaves when it is asked to. */
 const workerOpening = [{ expectConnection: {} }]
 const workerClosing = [
   { signal: 'SIGTERM' },

@@ -95,19 +95,19 @@ class Awaits(unittest.TestCase):
         asked: list[Any] = []
 
         async def in_async(input: Any, ctx: Context) -> Any:
-            door = await ctx.wait.trigger("user", payload={"q": 1}, timeout="7d", many=True)
-            await ctx.emit("asked", {"url": door.url})
-            return [await door.wait(), await door.wait()]
+            callback = await ctx.wait.trigger("user", payload={"q": 1}, timeout="7d", many=True)
+            await ctx.emit("asked", {"url": callback.url})
+            return [await callback.wait(), await callback.wait()]
 
         def in_sync(input: Any, ctx: SyncContext) -> Any:
-            door = ctx.wait.trigger("user", payload={"q": 1}, timeout="7d", many=True)
-            ctx.emit("asked", {"url": door.url})
-            return [door.wait(), door.wait()]
+            callback = ctx.wait.trigger("user", payload={"q": 1}, timeout="7d", many=True)
+            ctx.emit("asked", {"url": callback.url})
+            return [callback.wait(), callback.wait()]
 
         for handler in (in_async, in_sync):
             answers = iter([later("2d", {"yes": True}), "again"])
             done = run_step(
-                handler, triggers={"user": lambda door, a=answers: asked.append(door) or next(a)}
+                handler, triggers={"user": lambda callback, a=answers: asked.append(callback) or next(a)}
             )
             self.assertEqual(done.result(), [{"yes": True}, "again"])
             self.assertEqual([wait.waited_ms for wait in done.awaits], [2 * DAY_MS, 0])
@@ -116,18 +116,18 @@ class Awaits(unittest.TestCase):
             nobody = run_step(handler)
             self.assertEqual(getattr(nobody.error, "code", None), "AWAIT_TIMEOUT")
 
-    def test_doors_events_from_outside_and_failures_are_as_on_the_server(self) -> None:
-        def door(secret: str | None) -> Callable[[Any, SyncContext], Any]:
+    def test_callbacks_events_from_outside_and_failures_are_as_on_the_server(self) -> None:
+        def callback(secret: str | None) -> Callable[[Any, SyncContext], Any]:
             return lambda input, ctx: ctx.wait.trigger("webhook", secret=secret).wait()
 
-        short = run_step(door("abc"), triggers=lambda trigger: 1).error
+        short = run_step(callback("abc"), triggers=lambda trigger: 1).error
         assert isinstance(short, RiverrunError)
         self.assertEqual((short.code, short.retriable), ("INPUT_ERROR", False))
-        self.assertEqual(short.message, "the secret of a door has fewer than 8 bytes")
-        self.assertEqual(run_step(door("long enough"), triggers=lambda trigger: 1).value, 1)
+        self.assertEqual(short.message, "the secret of a callback has fewer than 8 bytes")
+        self.assertEqual(run_step(callback("long enough"), triggers=lambda trigger: 1).value, 1)
         for body in ("x" * (1 << 20), later("1h", "x" * (1 << 20))):
             with self.assertRaises(RiverrunError) as refused:
-                run_step(door(None), triggers=lambda trigger, body=body: body)
+                run_step(callback(None), triggers=lambda trigger, body=body: body)
             self.assertEqual(refused.exception.code, "TOO_LARGE")
         heard = run_step(lambda input, ctx: ctx.wait.event("paid"), events=[{"type": "paid"}])
         self.assertEqual((heard.value["runId"], heard.value["flowName"]), ("global", "global"))

@@ -58,12 +58,12 @@ class Declared(unittest.TestCase):
             return ctx.awaited
 
         wait = {"type": "trigger", "trigger_type": "api", "many": 2, "timeout": "1d"}
-        door = process(step="door", await_=wait)(tell)
+        callback = process(step="callback", await_=wait)(tell)
         answers = iter([later("2h", 1), later("1h", 2)])
-        both = run_flow([door], triggers={"api": lambda _: next(answers)})
+        both = run_flow([callback], triggers={"api": lambda _: next(answers)})
         self.assertEqual((both.visits[0].value, both.elapsed_ms), ([2, 1], 2 * 3_600_000))
         once = iter([7])
-        late = run_flow([door], triggers={"api": lambda _: next(once, None)})
+        late = run_flow([callback], triggers={"api": lambda _: next(once, None)})
         self.assertEqual(getattr(late.error, "code", None), "AWAIT_TIMEOUT")
 
     def test_what_had_come_to_a_door_for_several_goes_to_the_step_after_its_timeout(self) -> None:
@@ -74,14 +74,14 @@ class Declared(unittest.TestCase):
         first = {"flow": {"role": "entry"}, "await": {**wait, "on_timeout": "late"}}
 
         def late(answers: list[Any], **more: Any) -> Any:
-            steps = {"door": (tell, first), "late": (tell, {"flow": {"role": "step"}, **more})}
+            steps = {"callback": (tell, first), "late": (tell, {"flow": {"role": "step"}, **more})}
             left = iter(answers)
             opens = {"api": lambda _: next(left, None)}
             events = [{"type": "more", "data": 1, "at": "3d"}]
             return run_flow(steps, triggers=opens, events=events).visits
 
-        door, entered = late([later("2h", "b"), later("1h", "a"), later("25h", "c")])
-        self.assertEqual((door.status, door.awaits[0].value), ("timeout", ["a", "b"]))
+        callback, entered = late([later("2h", "b"), later("1h", "a"), later("25h", "c")])
+        self.assertEqual((callback.status, callback.awaits[0].value), ("timeout", ["a", "b"]))
         self.assertEqual((entered.step, entered.value), ("late", ["a", "b"]))
         self.assertIsNone(late([])[1].value)
         # It waits for its own await all the same.
@@ -133,21 +133,21 @@ class Declared(unittest.TestCase):
 
 
 def shown(payload: Any, state: Any = None) -> Any:
-    """What whoever opens a declared door is shown, in a step that an event entered."""
+    """What the page of a declared callback shows, in a step that an event entered."""
 
     async def begin(input: Any, ctx: Context) -> None:
         await ctx.emit("asked", {"order": 7, "lines": [{"sku": "ä"}], "note": None})
 
     seen: list[Any] = []
 
-    def opens(door: Any) -> str:
-        seen.append(door.payload)
+    def opens(callback: Any) -> str:
+        seen.append(callback.payload)
         return "yes"
 
-    door = {"type": "trigger", "trigger_type": "user", "payload": payload}
+    callback = {"type": "trigger", "trigger_type": "user", "payload": payload}
     steps = {
         "begin": (begin, {"flow": {"role": "entry"}}),
-        "ask": (lambda: None, {"subscriptions": [{"event_kind": "asked"}], "await": door}),
+        "ask": (lambda: None, {"subscriptions": [{"event_kind": "asked"}], "await": callback}),
     }
     given = state or {"total": 12.5, "who": {"name": "Ann"}}
     run_input = {"order": "of the run"}

@@ -160,7 +160,7 @@ class Flows(unittest.TestCase):
             steps,
             flow="talk",
             events=[{"type": "question"}],
-            triggers=lambda door: later("2h", {"text": "yes"}),
+            triggers=lambda callback: later("2h", {"text": "yes"}),
         )
         self.assertEqual(
             [(visit.step, visit.status, visit.value) for visit in done.visits],

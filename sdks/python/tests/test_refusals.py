@@ -1,4 +1,4 @@
-"""What the server refuses, a test finds: limits, kinds, doors, words."""
+"""What the server refuses, a test finds: limits, kinds, callbacks, words."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ class Refusals(unittest.TestCase):
     def test_a_door_is_used_once(self) -> None:
         def twice(many: bool) -> Any:
             async def handler(_: Any, ctx: Any) -> Any:
-                door = await ctx.wait.trigger(many=many)
-                return [await door.wait(), await door.wait()]
+                callback = await ctx.wait.trigger(many=many)
+                return [await callback.wait(), await callback.wait()]
 
             return handler
 
@@ -91,9 +91,9 @@ class Refusals(unittest.TestCase):
 
     def test_the_time_of_a_door_runs_from_when_it_was_made(self) -> None:
         def late(_: Any, ctx: Any) -> Any:
-            door = ctx.wait.trigger(timeout="3h")
+            callback = ctx.wait.trigger(timeout="3h")
             ctx.wait.time("2h")
-            return door.wait()
+            return callback.wait()
 
         done = run_step(late, triggers=lambda _: later("90m", "in"))
         self.assertEqual((done.error.code, done.elapsed_ms), ("AWAIT_TIMEOUT", 3 * 3_600_000))
@@ -140,13 +140,13 @@ class Refusals(unittest.TestCase):
             return [(issue["path"], issue["message"]) for issue in issues]
 
         event = {"eventKind": "x", "where": "true", "match": {"data.a": 1}, "lookback": 5}
-        door = {"triggerType": "api", "payload": 1, "secretEnv": "SECRET", "many": 2}
+        callback = {"triggerType": "api", "payload": 1, "secretEnv": "SECRET", "many": 2}
         for type, fields in (
-            ("event", ["delay", *door]),
+            ("event", ["delay", *callback]),
             ("trigger", ["delay", *event]),
-            ("time", [*event, *door]),
+            ("time", [*event, *callback]),
         ):
-            paths = [path for path, _ in told(type=type, delay=5, **event, **door)]
+            paths = [path for path, _ in told(type=type, delay=5, **event, **callback)]
             self.assertEqual(sorted(paths), sorted(f"steps.wait.await.{one}" for one in fields))
         [(path, message)] = told(type="trigger", trigger_type="user", secret_env="SECRET")
         self.assertEqual(path, "steps.wait.await.secretEnv")

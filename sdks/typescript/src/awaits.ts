@@ -27,7 +27,7 @@ export interface AwaitEventOptions<Data = any> {
 }
 
 export interface AwaitTriggerOptions {
-  /** Who opens the door; `webhook` where absent. */
+  /** Who resumes the callback; `webhook` where absent. */
   type?: 'webhook' | 'user' | 'api'
   /** What whoever opens it is shown. */
   payload?: unknown
@@ -39,7 +39,7 @@ export interface AwaitTriggerOptions {
   secret?: string
 }
 
-/** A door for somebody outside. */
+/** A callback: a URL that resumes the step. */
 export interface Trigger<Payload = any> {
   readonly id: string
   /** Where a POST opens it. Nobody can guess it. */

@@ -10,9 +10,9 @@ import { executionOver, type Failure, type WireError } from './wire.ts'
 const longestText = 64 * 1024
 
 /** Members that a failure has by itself, or must not have. */
-const told = new Set(['message', 'name', 'stack', 'cause', 'retriable', 'retryAfterMs', 'details', '__proto__'])
+const ownMembers = new Set(['message', 'name', 'stack', 'cause', 'retriable', 'retryAfterMs', 'details', '__proto__'])
 
-/** What is to be told about something that was thrown. */
+/** The failure of something that was thrown. */
 export function describe(thrown: unknown): Failure {
   if (!isObject(thrown)) return { message: cut(String(thrown)) }
   const failure: Failure = { message: cut(typeof thrown.message === 'string' ? thrown.message : text(thrown)) }
@@ -55,9 +55,9 @@ export function wireError(failure: Failure, code = -32000): WireError {
   return { code, message, data }
 }
 
-/** Own members that have a form in JSON and are not told otherwise. */
+/** Own members that have a form in JSON and are not part of the failure otherwise. */
 function membersOf(thrown: Record<string, unknown>): Record<string, unknown> {
-  const isMember = ([name, value]: [string, unknown]): boolean => !told.has(name) && (name !== 'code' || typeof value === 'number') && isSmallJson(value)
+  const isMember = ([name, value]: [string, unknown]): boolean => !ownMembers.has(name) && (name !== 'code' || typeof value === 'number') && isSmallJson(value)
   return Object.fromEntries(Object.entries(thrown).filter(isMember))
 }
 

@@ -264,7 +264,7 @@ test('a job that began anew is followed to its new end', async (t) => {
   assert.equal(requests[1].headers['last-event-id'], '2-2')
 })
 
-test('a reader of a queue is told what it missed', async (t) => {
+test('a reader of a queue gets what it missed', async (t) => {
   const connections = [
     sse({ id: '5-0', type: 'job.added', runId: 'a' }),
     'event: stream.missed\ndata: {"after":"5-0"}\n\n' + sse({ id: '6-7', type: 'job.active', runId: 'b' }),

@@ -1,4 +1,4 @@
-/** What the server refuses, a test finds: limits, kinds, doors, words. */
+/** What the server refuses, a test finds: limits, kinds, callbacks, words. */
 
 import './binary.mjs'
 import assert from 'node:assert/strict'
@@ -42,10 +42,10 @@ test('no code waits for what only the server writes', async () => {
   assert.equal((await runStep((_, ctx) => ctx.await.event({ kind: 'two words' }))).error.code, 'INPUT_ERROR')
 })
 
-test('a door that is not for many is waited for once', async () => {
+test('a callback that is not for many is waited for once', async () => {
   const twice = (many) => async (_, ctx) => {
-    const door = await ctx.await.trigger({ many })
-    return [await door.wait(), await door.wait()]
+    const callback = await ctx.await.trigger({ many })
+    return [await callback.wait(), await callback.wait()]
   }
   const once = await runStep(twice(false), { triggers: () => 'in' })
   assert.deepEqual([once.status, once.error?.code, once.executions], ['failed', 'INPUT_ERROR', 2])
@@ -53,11 +53,11 @@ test('a door that is not for many is waited for once', async () => {
   assert.deepEqual((await runStep(twice(true), { triggers: () => 'in' })).value, ['in', 'in'])
 })
 
-test('the time of a door runs from when it was made', async () => {
+test('the time of a callback runs from when it was made', async () => {
   const late = async (_, ctx) => {
-    const door = await ctx.await.trigger({ timeout: '3h' })
+    const callback = await ctx.await.trigger({ timeout: '3h' })
     await ctx.await.time('2h')
-    return door.wait()
+    return callback.wait()
   }
   const done = await runStep(late, { triggers: () => later('90m', 'in') })
   assert.deepEqual([done.error.code, done.elapsedMs], ['AWAIT_TIMEOUT', 3 * 3_600_000])
@@ -193,13 +193,13 @@ test('a when or a map that throws enters nothing, and the run says so', async ()
   assert.match(run.warnings[0].message, /^subscription 0 of step "when": .*cannot read/)
 })
 
-test('doors, events from outside and failures are as on the server', async () => {
-  const door = (options, triggers) => runStep(async (_, ctx) => (await ctx.await.trigger(options)).wait(), { triggers })
-  const short = await door({ secret: 'abc' }, () => 1)
-  assert.deepEqual([short.error.code, short.error.message, short.error.retriable], ['INPUT_ERROR', 'the secret of a door has fewer than 8 bytes', false])
-  assert.equal((await door({ secret: 'long enough' }, () => 1)).value, 1)
+test('callbacks, events from outside and failures are as on the server', async () => {
+  const callback = (options, triggers) => runStep(async (_, ctx) => (await ctx.await.trigger(options)).wait(), { triggers })
+  const short = await callback({ secret: 'abc' }, () => 1)
+  assert.deepEqual([short.error.code, short.error.message, short.error.retriable], ['INPUT_ERROR', 'the secret of a callback has fewer than 8 bytes', false])
+  assert.equal((await callback({ secret: 'long enough' }, () => 1)).value, 1)
   for (const body of ['x'.repeat(1024 * 1024), later('1h', 'x'.repeat(1024 * 1024))]) {
-    await assert.rejects(door({}, () => body), { code: 'TOO_LARGE', message: 'the body has 1048578 bytes; it may have 1048576' })
+    await assert.rejects(callback({}, () => body), { code: 'TOO_LARGE', message: 'the body has 1048578 bytes; it may have 1048576' })
   }
   const heard = await runStep((_, ctx) => ctx.await.event('paid'), { events: [{ type: 'paid' }] })
   assert.deepEqual([heard.value.runId, heard.value.flowName], ['global', 'global'])

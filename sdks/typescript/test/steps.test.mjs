@@ -158,10 +158,10 @@ test('a wait that nobody awaits is told, and fails nothing', async () => {
 
 test('triggers are opened by the test', async () => {
   const ask = async (input, ctx) => {
-    const door = await ctx.await.trigger({ type: 'user', payload: { question: input.question }, timeout: '7d', many: true })
-    await ctx.emit('asked', { url: door.url })
-    const first = await door.wait()
-    const second = await door.wait()
+    const callback = await ctx.await.trigger({ type: 'user', payload: { question: input.question }, timeout: '7d', many: true })
+    await ctx.emit('asked', { url: callback.url })
+    const first = await callback.wait()
+    const second = await callback.wait()
     return [first, second]
   }
   const answers = [later('2d', { yes: true }), 'again']
@@ -678,28 +678,28 @@ test('a flow without an id is called as its entry, and a step without one is par
   assert.equal((await runStep(shared)).value, 'shared')
 })
 
-test('a declared door for several is opened so often, and gives the list of what came', async () => {
-  const door = (many, timeout) => defineStep((_, ctx) => ctx.awaited, { step: 'door', await: { type: 'trigger', triggerType: 'api', many, timeout } })
+test('a declared callback for several is opened so often, and gives the list of what came', async () => {
+  const callback = (many, timeout) => defineStep((_, ctx) => ctx.awaited, { step: 'callback', await: { type: 'trigger', triggerType: 'api', many, timeout } })
   let opened = 0
   const answers = () => later(`${3 - ++opened}h`, opened)
-  const both = await runFlow([door(2)], { triggers: { api: answers } })
+  const both = await runFlow([callback(2)], { triggers: { api: answers } })
   assert.deepEqual([both.visits[0].value, both.elapsedMs], [[2, 1], 2 * 3_600_000])
   opened = 0
-  const once = await runFlow([door(2, '1d')], { triggers: { api: () => (opened++ ? undefined : 7) } })
+  const once = await runFlow([callback(2, '1d')], { triggers: { api: () => (opened++ ? undefined : 7) } })
   assert.deepEqual([once.status, once.error.code], ['failed', 'AWAIT_TIMEOUT'])
 })
 
-test('what had come to a door for several goes to the step after its timeout', async () => {
+test('what had come to a callback for several goes to the step after its timeout', async () => {
   const tell = (_, ctx) => ctx.awaited
   const late = async (answers, more) => {
     const steps = {
-      door: defineStep(tell, { flow: { role: 'entry' }, await: { type: 'trigger', triggerType: 'api', many: 3, timeout: '1d', onTimeout: 'late' } }),
+      callback: defineStep(tell, { flow: { role: 'entry' }, await: { type: 'trigger', triggerType: 'api', many: 3, timeout: '1d', onTimeout: 'late' } }),
       late: defineStep(tell, { flow: { role: 'step' }, ...more }),
     }
     return (await runFlow(steps, { triggers: { api: () => answers.shift() }, events: [{ type: 'more', data: 1, at: '3d' }] })).visits
   }
-  const [door, entered] = await late([later('2h', 'b'), later('1h', 'a'), later('25h', 'c')])
-  assert.deepEqual([door.status, door.awaits[0].outcome, door.awaits[0].value], ['timeout', 'timeout', ['a', 'b']])
+  const [callback, entered] = await late([later('2h', 'b'), later('1h', 'a'), later('25h', 'c')])
+  assert.deepEqual([callback.status, callback.awaits[0].outcome, callback.awaits[0].value], ['timeout', 'timeout', ['a', 'b']])
   assert.deepEqual([entered.step, entered.value], ['late', ['a', 'b']])
   assert.equal((await late([]))[1].value, null)
   // It waits for its own await all the same.
@@ -708,16 +708,16 @@ test('what had come to a door for several goes to the step after its timeout', a
   assert.deepEqual([own.value.type, own.awaits[0].waitedMs], ['more', 2 * 86_400_000])
 })
 
-/** What whoever opens a declared door is shown, in a step that an event with these data entered. */
+/** What the page of a declared callback shows, in a step that an event with these data entered. */
 async function shown(payload, { data = { order: 7, lines: [{ sku: 'a' }], note: null }, state = { total: 12.5, who: { name: 'Ann' } } } = {}) {
   const seen = []
   const begin = defineStep((_, ctx) => ctx.emit('asked', data), { flow: { role: 'entry' } })
   const ask = defineStep((_, ctx) => ctx.awaited, { subscriptions: [{ eventKind: 'asked' }], await: { type: 'trigger', triggerType: 'user', payload } })
-  const run = await runFlow({ begin, ask }, { input: { order: 'of the run' }, state, triggers: (door) => (seen.push(door.payload), 'yes') })
+  const run = await runFlow({ begin, ask }, { input: { order: 'of the run' }, state, triggers: (callback) => (seen.push(callback.payload), 'yes') })
   return run.status === 'completed' ? seen[0] : run.error
 }
 
-test('the payload of a declared door has parts of the input and of the state', async () => {
+test('the payload of a declared callback has parts of the input and of the state', async () => {
   assert.equal(await shown('Refund ${total} for order ${input.order} of ${who.name}?'), 'Refund 12.5 for order 7 of Ann?')
   assert.deepEqual(await shown('${input}'), { order: 7, lines: [{ sku: 'a' }], note: null })
   assert.equal(await shown('${ input.lines.0.sku }'), 'a')
@@ -735,7 +735,7 @@ test('a state that has an input of its own hides that of the step from a payload
   assert.deepEqual(await shown((ctx) => [ctx.input.order, ctx.state.input.order], { state }), [7, 'kept'])
 })
 
-test('the payload of a declared door may be a function of ctx, or its text', async () => {
+test('the payload of a declared callback may be a function of ctx, or its text', async () => {
   const expected = { order: 7, total: 12.5, run: 'run-0' }
   assert.deepEqual(await shown(({ input, state, runId }) => ({ order: input.order, total: state.total, run: runId, gone: undefined })), expected)
   assert.deepEqual(await shown('ctx => ({ order: ctx.input.order, total: ctx.state.total, run: ctx.runId })'), expected)

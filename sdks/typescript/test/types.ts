@@ -132,7 +132,7 @@ export const untyped = defineQueueWorker(async (job, ctx) => {
 
 const subscription: Subscription = { eventKind: 'order.created', when: (event, ctx) => event.data.total > ctx.input.least, map: (event) => event.data }
 const declared: AwaitConfig = { type: 'event', eventKind: 'paid', where: (event, ctx) => event.data.id === ctx.input.id, match: { 'data.id': 'input.id' }, timeout: '24h', onTimeout: 'late' }
-const doors: AwaitConfig[] = [
+const callbacks: AwaitConfig[] = [
   { type: 'trigger', payload: 'order ${input.order}' },
   { type: 'trigger', payload: { order: '${input.order}', lines: [1, null] } },
   { type: 'trigger', payload: (ctx) => ({ order: ctx.input.order, run: ctx.runId.length, total: ctx.state.total }) },
@@ -150,12 +150,12 @@ export const step = defineStep(
     await ctx.await.time(new Date())
     const event = await ctx.await.event<{ by: string }>({ kind: 'paid', match: { 'data.id': input.id }, timeout: '2d' })
     const by: string | undefined = event.data?.by
-    const door = await ctx.await.trigger<{ yes: boolean }>({ type: 'user', payload: { id: input.id } })
-    const { yes }: { yes: boolean } = await door.wait()
-    // @ts-expect-error: no such kind of door
+    const callback = await ctx.await.trigger<{ yes: boolean }>({ type: 'user', payload: { id: input.id } })
+    const { yes }: { yes: boolean } = await callback.wait()
+    // @ts-expect-error: no such kind of callback
     await ctx.await.trigger({ type: 'window' })
     await ctx.emit({ kind: 'done', data: 1 })
-    return { where, by, yes, url: door.url }
+    return { where, by, yes, url: callback.url }
   },
   { flow: [role, 'gift'], emits: ['done'] },
 )

@@ -171,7 +171,7 @@ test('a server that restarts is worked for again', async (t) => {
   assert.deepEqual(reconnects, ['UNREACHABLE'])
 })
 
-test('what runs over the crash of a server is told to stop, and tried again', async (t) => {
+test('what runs over the crash of a server is asked to stop, and tried again', async (t) => {
   const server = await startServer(t, fast)
   const begun = [signal(), signal()]
   const stopped = signal()

@@ -1,4 +1,4 @@
-//! What the log is told of failures that are the server's.
+//! Which failures of the server are logged.
 
 use std::{
     collections::HashMap,
@@ -9,8 +9,8 @@ use std::{
 use axum::http::StatusCode;
 use riverrun_types::ErrorCode;
 
-/// How often the log is told of the same code. A full disk or a busy run fails every request, and
-/// a line for each would bury the rest of the log.
+/// How often the same code is logged. A full disk or a busy run fails every request, and a line for
+/// each would bury the rest of the log.
 const EVERY: Duration = Duration::from_secs(10);
 
 /// Tells the log of a failure: what passes by itself is a warning, what does not is an error.
@@ -26,12 +26,12 @@ pub(super) fn tell(status: StatusCode, code: ErrorCode, reason: &str) {
     }
 }
 
-/// When each code was last told, and how often it came up since.
+/// When each code was last logged, and how often it occurred since.
 #[derive(Default)]
 struct LoggedCodes(Mutex<HashMap<ErrorCode, (Instant, u64)>>);
 
 impl LoggedCodes {
-    /// How many of the code were not told before this one; nothing if it is not its turn either.
+    /// How many of the code were not logged before this one; none if this one is not logged either.
     fn note(&self, code: ErrorCode, now: Instant) -> Option<u64> {
         let mut logged = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match logged.get_mut(&code) {
@@ -65,7 +65,7 @@ mod tests {
         assert_eq!(note(ErrorCode::Busy, 30_000), Some(1));
     }
 
-    /// Keeps the levels of what it is told.
+    /// Keeps the levels of what is logged.
     #[derive(Clone, Default)]
     struct Levels(Arc<Mutex<Vec<Level>>>);
 

@@ -11,7 +11,7 @@ pub struct FlowDiagram {
     pub name: Option<String>,
     pub nodes: Vec<FlowNode>,
     pub edges: Vec<FlowEdge>,
-    /// What has to come from outside: events that no step says it emits, and doors.
+    /// What has to come from outside: events that no step says it emits, and callbacks.
     pub outside: Option<Vec<FlowOutside>>,
     /// How many edges there are beside those that are listed, which are 20,000 at most.
     #[schema(rename = "edgesLeftOut")]
@@ -58,10 +58,10 @@ pub struct FlowCompensation {
 #[derive(ToSchema)]
 pub struct FlowOutside {
     pub to: String,
-    /// The kind of the event, or who opens the door: `webhook`, `user` or `api`.
+    /// The kind of the event, or who resumes the callback: `webhook`, `user` or `api`.
     pub label: String,
     /// `enters` (an event that enters the step), `resumes` (one that it waits for) or `opens` (a
-    /// door that it waits at).
+    /// callback that it waits for).
     pub r#type: String,
     pub condition: Option<String>,
 }

@@ -81,11 +81,11 @@ pub struct RunAwaits {
     pub items: Vec<RunAwait>,
 }
 
-/// What a visit waits for, or a door that a step has made: `event` or `trigger`.
+/// What a visit waits for, or a callback that a step has created: `event` or `trigger`.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct RunAwait {
-    /// Whoever knows a door's id may open it.
+    /// The id of a callback is all that a request needs to resume it.
     pub id: String,
     pub step: String,
     pub visit: u32,
@@ -98,11 +98,11 @@ pub struct RunAwait {
     /// `{type, payload?, secret?, secretEnv?, count?}`
     #[schema(value_type = Option<Object>)]
     pub trigger: Option<Value>,
-    /// Of a door: it may be opened again and again.
+    /// Of a callback: it may be resumed repeatedly.
     pub many: Option<bool>,
-    /// Of a door: it takes only what is signed.
+    /// Of a callback: it accepts only signed requests.
     pub signed: Option<bool>,
-    /// Of a door: it is over, and tells whoever comes so.
+    /// Of a callback: it is closed; later requests get an error that says so.
     pub closed: Option<bool>,
     /// When it was fired last.
     pub fired_at: Option<String>,

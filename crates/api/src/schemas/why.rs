@@ -70,7 +70,8 @@ pub struct WhyReason {
     pub url: Option<String>,
     /// What is awaited has come, and the run is about to go on. ISO 8601.
     pub fired_at: Option<String>,
-    /// How often a door was opened that waits for more, and how often it is to be, if that was said.
+    /// How often a callback was resumed that waits for more, and how often it is to be, if that was
+    /// said.
     pub opened: Option<u32>,
     pub wanted: Option<u32>,
     /// Why its `where` could not be judged: `{at, code, message}`. Such events are passed over.

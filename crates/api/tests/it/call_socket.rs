@@ -162,7 +162,7 @@ async fn a_call_is_cancelled_by_a_message() {
 async fn what_is_stopped_is_answered_before_its_handler_obeys() {
     let called = called().await;
     let mut socket = called.socket().await;
-    // Nothing that they are told makes them stop.
+    // They ignore every message.
     socket.say(call(json!("stubborn"), "wait")).await;
     let bored = json!({"type": "cancel", "id": "stubborn", "reason": "bored"});
     socket.say(bored).await;

@@ -1,4 +1,4 @@
-//! Doors over HTTP: opened once, signed, late, unknown, by a person.
+//! Callbacks over HTTP: resumed once, signed, late, unknown, by a person.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Answer, Server, text};
 
-/// Makes the door that its input describes, and waits at it.
+/// Creates the callback that its input describes, and waits for it.
 struct Asks;
 
 #[async_trait]
@@ -39,7 +39,7 @@ async fn server() -> Server {
     asking(Server::new().await).await
 }
 
-/// One whose flow `ask` waits at the door that its input describes.
+/// One whose flow `ask` waits for the callback that its input describes.
 async fn asking(server: Server) -> Server {
     server.runtime.put_process(Process {
         id: "ask".into(),
@@ -54,7 +54,7 @@ async fn asking(server: Server) -> Server {
     server
 }
 
-/// Starts a run, and waits until it waits: its id and its door's.
+/// Starts a run, and waits until it waits: its id and that of its callback.
 async fn ask(server: &Server, callback: Value) -> (String, String) {
     let started = server
         .post("/api/flows/ask/start", json!({ "input": callback }))
@@ -239,7 +239,7 @@ async fn a_callback_closes_when_its_time_is_over_or_its_run_is_cancelled() {
     assert_eq!(events[1]["data"], json!({"reason": "no longer wanted"}));
 }
 
-/// The stream of a door.
+/// The stream of a callback.
 async fn events_of(server: &Server, id: &str) -> Vec<Value> {
     let stream = server.get(&format!("/api/events/nq:trigger:{id}")).await;
     stream.expect(200)["items"].as_array().unwrap().clone()
@@ -260,7 +260,7 @@ async fn a_person_answers_on_a_page() {
             .unwrap()
             .contains("default-src 'none'")
     );
-    // No other site is told the id, and the browser says to this one where an answer comes from.
+    // No other site gets the id, and the browser says to this one where an answer comes from.
     assert_eq!(page.headers["referrer-policy"], "same-origin");
     let form = "answer=approve&comment=fine";
     let answered = server
@@ -286,7 +286,7 @@ async fn a_person_answers_on_a_page() {
     assert!(rejected.contains("has been rejected"), "{rejected}");
     let seen = server.get(&format!("/approve/{id}")).await.text();
     assert!(seen.contains("has been rejected"), "{seen}");
-    // A door that is for programs shows no buttons.
+    // A callback for programs shows no buttons.
     let (_, id) = ask(&server, json!({"type": "webhook"})).await;
     assert_eq!(server.get(&format!("/approve/{id}")).await.status, 403);
     assert_eq!(server.get("/approve/nowhere").await.status, 404);

@@ -1,4 +1,4 @@
-//! The lives of jobs over HTTP: read, followed, and heard on the channel of their queue.
+//! The lives of jobs over HTTP: read, followed, and received on the channel of their queue.
 
 use serde_json::{Value, json};
 
@@ -157,7 +157,7 @@ async fn a_queue_is_followed_live() {
         assert_eq!(text(&event["runId"]), job);
         assert_eq!(event["data"]["queue"], "mail");
     }
-    // Nothing of it is stored: who comes back is told.
+    // Nothing of it is stored: a reader that comes back is informed.
     let mut back = Reader::open(&server, path, Some(&received[0].id)).await;
     let missed = back.next().await.unwrap();
     assert_eq!(

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Server, text};
 
-/// Gives back what it gets; fails, hangs or talks when it is told to.
+/// Gives back what it gets; fails, hangs or talks when its input says so.
 struct Echo;
 
 #[async_trait]

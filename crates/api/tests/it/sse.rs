@@ -264,7 +264,7 @@ async fn readers_that_reconnect_see_every_event_once_in_order() {
     }
 }
 
-/// A reader that is too slow for the bus is brought up from the store, and told so.
+/// A reader that is too slow for the bus is brought up from the store, with a notice.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_slow_reader_is_late_but_complete() {
     const EVENTS: usize = 500;

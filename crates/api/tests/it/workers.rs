@@ -607,7 +607,7 @@ async fn workers_make_a_flow_together() {
     assert_eq!((&*version, steps.len()), ("1.0.0+dev.1", 3));
     let shown = server.get(&format!("/api/runs/{run}")).await.expect(200);
     assert_eq!(shown["version"], "1.0.0");
-    // Who contradicts is told, and the flow stays as it was.
+    // A worker that contradicts gets an error, and the flow stays as it was.
     let mut other = shipping();
     other[0]["id"] = json!("elsewhere/ship");
     let (_other, welcome) = welcomed(&address, "others", other).await;

@@ -1,5 +1,5 @@
-//! Awaits: a visit waits for a time, an event or whoever opens a door, because its definition or
-//! its code says so.
+//! Awaits: a visit waits for a time, an event or a callback, because its definition or its code
+//! says so.
 
 use riverrun_types::{ErrorCode, Json, Name, time::iso};
 
@@ -135,7 +135,8 @@ impl Decider<'_> {
         }
     }
 
-    /// A visit ends, and with it the doors that its code has made: nobody waits at them any more.
+    /// A visit ends, and with it the callbacks that its code has created: nothing waits for them
+    /// any more.
     pub(super) fn close_callbacks(&mut self, visit: &Visit, reason: &str) {
         let waits = match &visit.wait {
             Some(Wait::Await(awaiting)) => Some(&awaiting.id),

@@ -28,8 +28,7 @@ use crate::{
 pub enum Input {
     /// An attempt of a runnable visit begins.
     Begin(VisitKey),
-    /// The job of a visit has begun its n-th attempt. Attempts before it that nobody heard of are
-    /// lost.
+    /// The job of a visit has begun its n-th attempt. Attempts before it without a report are lost.
     Began {
         visit: VisitKey,
         attempt: u32,
@@ -162,7 +161,7 @@ pub struct Decision {
 pub struct Over {
     pub id: Name,
     pub how: How,
-    /// Somebody outside may still come to its door.
+    /// Its callback may still be resumed from outside.
     pub is_trigger: bool,
     /// How often it was fired that the run knows of.
     pub taken: u32,
@@ -271,7 +270,8 @@ pub fn start(plan: &Plan, start: Start, now: Millis) -> (RunState, Decision) {
     (state, decision)
 }
 
-/// Judges one input. Nothing ever happens to a run that has ended or never began. `run` is the run's own id, which its children are told.
+/// Judges one input. Nothing ever happens to a run that has ended or never began. `run` is the
+/// run's own id, which its children get.
 pub fn decide(
     plan: &Plan,
     state: &mut RunState,

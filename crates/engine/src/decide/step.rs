@@ -63,8 +63,8 @@ impl Decider<'_> {
         }
     }
 
-    /// Records the start of a visit's next attempt. That of the `attempt` that was told of was at
-    /// `at_ms`: the event has that time, unless one before it is later. Then it says so itself.
+    /// Records the start of a visit's next attempt. That of the reported `attempt` was at `at_ms`:
+    /// the event has that time, unless one before it is later. Then it says so itself.
     fn started(&mut self, visit: &Visit, attempt: u32, at_ms: Millis) {
         let at = visit.next_attempt();
         if at.attempt != attempt || at_ms > self.now {

@@ -29,8 +29,8 @@ pub struct FlowDiagram {
     pub nodes: Vec<FlowNode>,
     /// In the order of the steps that they lead away from.
     pub edges: Vec<FlowEdge>,
-    /// The kinds of events that steps take and no step says it emits, and the doors that only
-    /// somebody outside can open.
+    /// The kinds of events that steps take and no step says it emits, and the callbacks, which are
+    /// resumed from outside.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outside: Vec<FlowOutside>,
     /// How many edges there are beside those that are listed, which are 20,000 at most.
@@ -90,7 +90,7 @@ pub struct FlowSubscription {
 #[serde(rename_all = "camelCase")]
 pub struct FlowOutside {
     pub to: String,
-    /// The kind of the event, or who opens the door: `webhook`, `user` or `api`.
+    /// The kind of the event, or who resumes the callback: `webhook`, `user` or `api`.
     pub label: String,
     #[serde(rename = "type")]
     pub kind: OutsideKind,
@@ -106,7 +106,7 @@ pub enum OutsideKind {
     Enters,
     /// An event that the step waits for.
     Resumes,
-    /// A door that the step waits at.
+    /// A callback that the step waits for.
     Opens,
 }
 

@@ -241,7 +241,7 @@ impl Fact {
     }
 
     /// The meaning of an event. An event that is not of the form that its type promises changes
-    /// nothing: what enters a stream from outside is checked at the door, and what the engine
+    /// nothing: what enters a stream from outside is checked when it arrives, and what the engine
     /// wrote reads back.
     pub fn read(draft: &Draft) -> Self {
         Self::try_read(draft).unwrap_or(Self::Other)

@@ -39,7 +39,7 @@ pub enum Fact {
     },
     Resumed,
     /// The stream up to here was copied from another run's. What ran there, or waited for a child
-    /// of that run, begins again here; the parent of that run is not told of this one.
+    /// of that run, begins again here; the parent of that run knows nothing of this one.
     Forked {
         deadline: Option<Millis>,
     },
@@ -112,7 +112,7 @@ pub enum Fact {
         at: StepRef,
         kind: Name,
         waited_ms: Millis,
-        /// Where the run goes instead; none: the code is told, or the visit fails.
+        /// Where the run goes instead; none: the code gets the error, or the visit fails.
         next: Option<Name>,
         /// What had come, where it was to come more often.
         value: Option<Json>,

@@ -1,7 +1,7 @@
 //! A run's history: one entry for each attempt that has ended.
 //!
 //! It is reduced from the stream like the state, page by page, and is not kept: who asks for it
-//! pays for it. An attempt that waits has not ended, so a wait is told when it is over.
+//! pays for it. An attempt that waits has not ended, so a wait is reported when it is over.
 
 mod page;
 
@@ -196,7 +196,7 @@ impl History {
         if draft.kind != EventType::FlowForked {
             return;
         }
-        // What ran in the original, or waited for what only the original is told, does not end
+        // What ran in the original, or waited for what only the original receives, does not end
         // here.
         use EventType as T;
         let ends = |open: &Open| {

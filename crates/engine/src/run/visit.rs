@@ -145,7 +145,7 @@ impl Memo {
     }
 }
 
-/// A door as the record of its making says.
+/// A callback as the record of its creation says.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(crate) struct Callback {
     pub id: Name,
@@ -198,25 +198,25 @@ impl Visit {
         }
     }
 
-    /// The doors that the handler's code has made.
+    /// The callbacks that the handler's code has created.
     pub(crate) fn callbacks(&self) -> impl Iterator<Item = Callback> {
         let made = self.journal.iter().filter(|memo| &*memo.op == "trigger");
         made.filter_map(|memo| memo.value.as_ref()?.read().ok())
     }
 
-    /// The doors of the handler's code to which somebody may still come.
+    /// The callbacks of the handler's code that can still be resumed.
     pub fn open_callbacks(&self) -> impl Iterator<Item = Name> {
         let open = self.callbacks().filter(|callback| !self.is_over(callback));
         open.map(|callback| callback.id)
     }
 
-    /// How often the code has been given what a door was opened with.
+    /// How often the code has received a value of a callback.
     pub fn taken(&self, callback: &str) -> u32 {
         let answers = self.answers(callback).filter(|memo| memo.error.is_none());
         u32::try_from(answers.count()).unwrap_or(u32::MAX)
     }
 
-    /// Whether nobody can come to a door any more.
+    /// Whether a callback can be resumed no more.
     pub(crate) fn is_over(&self, callback: &Callback) -> bool {
         let mut answers = self.answers(&callback.id);
         answers.any(|memo| memo.error.is_some() || !callback.many)
@@ -272,8 +272,7 @@ impl Visit {
         self.awaited.iter().cloned().chain(answers).collect()
     }
 
-    /// In a copy of the run: what is left of the journal without the doors at which somebody comes
-    /// to the original.
+    /// In a copy of the run: the journal without the callbacks that resume the original.
     pub(crate) fn forget_open_callbacks(&mut self) {
         let open: Vec<Name> = self.open_callbacks().collect();
         self.journal.retain(|memo| {

@@ -66,7 +66,8 @@ impl Check<'_> {
         }
     }
 
-    /// What whoever opens a door is shown: a function, or JSON with parts of the input and the state.
+    /// What the page of a callback shows: a function, or JSON with parts of the input and the
+    /// state.
     fn payload(&mut self, at: String, payload: Option<&Value>) {
         match payload {
             None => {}
@@ -109,7 +110,7 @@ impl Check<'_> {
         self.say(at, "timeout", message, Severity::Warning);
     }
 
-    /// A handler that leaves its result to others has none from which a delay could be told.
+    /// A handler that leaves its result to others has none from which a delay could be computed.
     fn pause(&mut self, at: &str, step: &Value) {
         let handler = step.get("type").and_then(Value::as_str);
         let delay = step.get("await").and_then(|awaits| awaits.get("delay"));

@@ -1,4 +1,4 @@
-//! Whether whoever emits is heard, and whoever listens can hear something.
+//! Whether emitted events have subscribers, and subscriptions have emitters.
 //!
 //! Both are warnings: an event that nobody in the flow takes may be awaited by another run, and one
 //! that nobody in the flow emits may come from outside. But a misspelt kind looks the same.

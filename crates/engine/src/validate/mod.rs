@@ -1,5 +1,5 @@
 //! Everything that is wrong with a definition, at once: its form by the schema, then what no schema
-//! can say, of each step (`step`, `events`) and of all of them together (`reach`, `check_links`).
+//! can say, of each step (`step`, `events`) and of all of them together (`reach`, `links`).
 
 mod awaits;
 mod events;

@@ -476,7 +476,7 @@ fn callbacks_end_with_the_visit_that_created_them() {
           ! often
         "#,
     );
-    // One that is waited for is told of once, and a copy makes doors of its own.
+    // One that is waited for is reported once, and a copy creates callbacks of its own.
     check_after(
         json!({"a": process()}),
         BEGUN,

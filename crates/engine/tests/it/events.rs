@@ -617,7 +617,7 @@ fn a_fork_emits_what_its_branches_gave() {
 
 /// Somebody outside may name a step, which speaks of no visit of it: whatever its code has yet to
 /// say is still its own to say. Older streams have such events in the name of the first visit, and
-/// those that came while its code was not under way are told from its own.
+/// those that came while its code was not under way are distinguished from its own.
 #[test]
 fn only_the_code_of_a_step_writes_its_journal() {
     let mut run = check(

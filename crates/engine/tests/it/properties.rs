@@ -176,7 +176,7 @@ enum Op {
     /// The job of a visit begins, some attempts later than the last.
     Began(Index, u32),
     Settle(Index, Json),
-    /// An event, whose entries are told in another order and some of them again.
+    /// An event, whose entries come in another order and some of them again.
     Emit(String, Json, Vec<Index>),
     Tick(Millis),
     Due,
@@ -359,7 +359,7 @@ fn play(run: &mut Run, op: Op) {
             reason: "why".to_owned(),
         }),
         Op::Append(fact) => {
-            // What comes from outside is checked at the door.
+            // Events from outside are checked when they arrive.
             let draft = fact.draft(run.now.max(run.state.updated_ms));
             if run.state.check_next(&draft).is_ok() {
                 run.append(fact);

@@ -33,7 +33,8 @@ use crate::sandbox::block_on;
 use crate::{Error, Expr, Limits, Stats};
 use line::Line;
 
-/// How long an evaluation may wait for an engine before its caller is told to try again later.
+/// How long an evaluation may wait for an engine before its caller gets an error that says to try
+/// again later.
 const MAX_WAIT: Duration = Duration::from_secs(10);
 
 /// A line that is longer than this, in time, counts as trouble.

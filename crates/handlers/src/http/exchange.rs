@@ -34,7 +34,7 @@ const HARMLESS: [HeaderName; 5] = [
     HeaderName::from_static("idempotency-key"),
 ];
 
-/// The way out. Two clients, because the resolver of a client is not told which port a request is
+/// The way out. Two clients, because the resolver of a client does not know which port a request is
 /// for: hosts that a rule allows by name go through the one whose resolver asks nothing.
 pub(super) struct Network {
     guard: Arc<Guard>,

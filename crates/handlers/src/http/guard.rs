@@ -66,7 +66,7 @@ impl<'de> Deserialize<'de> for AllowRule {
     }
 }
 
-/// Why a request is refused. Addresses are not told: they may be a secret of the network.
+/// Why a request is refused. Addresses are left out: they may be a secret of the network.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Forbidden {
     #[error("only http and https URLs are requested, not {0}")]
@@ -98,7 +98,7 @@ impl Guard {
         Self { allow }
     }
 
-    /// Judges what can be told without resolving.
+    /// Judges what is known without resolving.
     pub fn judge(&self, url: &Url) -> Result<Route, Forbidden> {
         check_form(url)?;
         let host = url.host().ok_or(Forbidden::NoHost)?;

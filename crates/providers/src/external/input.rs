@@ -1,4 +1,4 @@
-//! How an executable is told what its job is.
+//! How an executable gets its job.
 
 use std::{collections::BTreeMap, ffi::OsString, io::Write, path::PathBuf};
 

@@ -48,7 +48,7 @@ pub(crate) struct Link {
     pub limits: Limits,
     pub out: Outbox,
     open: Mutex<Open>,
-    /// Told whenever the last open invocation has ended.
+    /// Notified whenever the last open invocation has ended.
     idle: Notify,
     questions: AtomicU32,
     /// Of a link that outlives its connections.

@@ -49,8 +49,8 @@ impl Link {
         *self.last_received.lock() = Instant::now();
     }
 
-    /// Never waits, so that a slow host cannot stop the answers of others. What is heard enters the
-    /// host in the order of the lines.
+    /// Never waits, so that a slow host cannot stop the answers of others. What is received enters
+    /// the host in the order of the lines.
     pub fn receive(self: &Arc<Self>, line: &[u8]) -> Result<LinkEvent, BadMessage> {
         match Message::read(line)? {
             Message::Response { id, outcome } => self.answered(id, outcome),
@@ -178,7 +178,7 @@ impl Link {
     }
 
     /// Refusals are small, and each answers a request that had to be read first; a side that does
-    /// not read them is noticed by its deadline.
+    /// not read them runs into its deadline.
     fn reply(&self, id: u64, outcome: Result<Json, RpcError>) {
         let message = Message::response(id, outcome);
         self.note_answer(id, &message);
@@ -192,7 +192,7 @@ impl Link {
     }
 }
 
-/// Begins to answer a question before the next line is heard, so that the host takes the questions
+/// Begins to answer a question before the next line is read, so that the host takes the questions
 /// of an invocation in the order in which they were asked. What then has to wait goes on in a task
 /// of its own; what has not is answered without one.
 fn begin_here(answering: impl Future<Output = ()> + Send + 'static) {

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::{Answer, Opened, Refused};
 use crate::{failure, process::timer};
 
-/// What happens to a handler that does not stop when it is told to.
+/// What happens to a handler that does not stop when it is asked to.
 pub(crate) trait Stubborn: Clone + Send + 'static {
     /// How long it may take to stop.
     fn grace(&self) -> Duration;
@@ -20,7 +20,7 @@ pub(crate) trait Stubborn: Clone + Send + 'static {
     fn give_up(self, opened: Opened) -> impl Future<Output = Option<WorkError>> + Send;
 }
 
-/// How an invocation ended that was told to stop.
+/// How an invocation ended that was asked to stop.
 enum Stopped {
     Answered(Answer),
     /// The program that runs the handler did not answer either.

@@ -1,9 +1,9 @@
 //! Ends what is left when the server is killed.
 //!
 //! A server that ends in order ends its children itself. One that is killed cannot, and a child
-//! that does not notice the end of its input would run on. So a small shell is told which groups
-//! there are; when its own input ends because the server is gone, it ends them. (The kernel's
-//! death signal of parents is no way: it goes by threads, and ours come and go.)
+//! that does not react to the end of its input would run on. So a small shell gets the list of
+//! groups; when its own input ends because the server is gone, it ends them. (The kernel's death
+//! signal of parents is no way: it goes by threads, and ours come and go.)
 
 use std::{
     io::Write,

@@ -92,7 +92,7 @@ impl Workers {
         let mut bytes = Vec::new();
         Message::notification("welcome", &welcome).write(&mut bytes);
         let text = String::from_utf8(bytes).unwrap_or_default();
-        // Whether the connection broke meanwhile is noticed by those who go on with it.
+        // A connection that broke meanwhile is detected by those who go on with it.
         let _ = outgoing.send(text).await;
         Ok((member, connection))
     }

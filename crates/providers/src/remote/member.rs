@@ -22,7 +22,7 @@ pub(super) struct Member {
     pub state: Mutex<State>,
     /// Fires when it is to leave.
     leaving: CancellationToken,
-    /// Told of everything that may let somebody have a credit.
+    /// Notified of everything that may free a credit.
     changed: watch::Sender<()>,
 }
 
@@ -141,7 +141,7 @@ impl Member {
         }
     }
 
-    /// What it is told of itself.
+    /// What the welcome says of itself.
     pub fn welcome(&self) -> Welcome {
         let state = self.state.lock();
         let made = state.made.clone().unwrap_or_default();
@@ -212,8 +212,8 @@ impl Member {
             .any(|own| running.iter().any(|other| is_same(own, other)))
     }
 
-    /// What is open here but not there any more is lost; what is open there but not here is told
-    /// to the caller.
+    /// What is open here but not there any more is lost; what is open there but not here is
+    /// returned.
     pub fn compare(&self, running: &[Running]) -> Vec<Running> {
         let mut state = self.state.lock();
         let lost: Vec<u64> = state

@@ -9,8 +9,8 @@
 //! one when the last worker that has it is gone: its jobs wait, and calls of it are refused with
 //! `NO_WORKER`.
 //!
-//! The processes of one worker make flows as those of a project do; two workers that make different
-//! ones of the same name are told so (`FLOW_CONFLICT`), and the one that came last holds.
+//! The processes of one worker make flows as those of a project do; two workers that define
+//! different ones of the same name get `FLOW_CONFLICT`, and the one that came last holds.
 //!
 //! A connection that breaks is not the end: what runs goes on for [`WorkersOptions::reconnect`],
 //! and a worker that comes back and still runs it brings its answer over the new connection.

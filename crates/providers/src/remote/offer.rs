@@ -10,10 +10,10 @@ use crate::failure;
 
 /// The most processes of one worker.
 const MAX_PROCESSES: usize = 1_000;
-/// The most letters of a name, an id or a tag, and the most tags.
+/// The most characters of a name, an id or a tag, and the most tags.
 const MAX_CHARS: usize = 128;
 const MAX_TAGS: usize = 64;
-/// The most letters about something that a worker could not load.
+/// The most characters about something that a worker could not load.
 const MAX_BROKEN_CHARS: usize = 1_024;
 
 /// What the worker offers; a worker with an offer that cannot be taken in is refused whole, so

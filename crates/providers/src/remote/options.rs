@@ -10,7 +10,7 @@ pub struct WorkersOptions {
     pub limits: Limits,
     /// How long a worker may take to answer `initialise`. Default 10 s.
     pub start: Duration,
-    /// How long a handler that was told to stop may take. Default 10 s: longer than a worker needs
+    /// How long a handler that was asked to stop may take. Default 10 s: longer than a worker needs
     /// to end a runner of its own by force, so that the worker can say what became of it.
     pub cancel_grace: Duration,
     /// How long a worker whose connection broke may take to come back; then what it ran is lost.

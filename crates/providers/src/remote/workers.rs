@@ -35,7 +35,7 @@ pub(super) struct List {
     pub options: WorkersOptions,
     members: Mutex<Vec<Arc<Member>>>,
     count: AtomicU64,
-    /// Told when a worker has come or gone, or a credit is free.
+    /// Notified when a worker has come or gone, or a credit is free.
     changed: watch::Sender<()>,
     /// Credits that wait for jobs which are being claimed, by process.
     reserved: Mutex<HashMap<String, Vec<Credit>>>,
@@ -192,7 +192,7 @@ impl List {
             .as_ref()
             .and_then(|worker| worker.instance.as_ref());
         // One that says which it is comes back although nothing runs: its last connection may be
-        // dead without anybody having noticed.
+        // dead and not yet detected as such.
         let back = members.iter().find(|member| match instance {
             Some(_) => member.instance.as_ref() == instance,
             None => Some(member.name.as_str()) == name && member.runs(&said.running),

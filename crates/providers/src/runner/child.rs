@@ -16,7 +16,7 @@ use crate::{failure, link::Link, process::is_stopped};
 
 /// How a child ended, while it ran something.
 pub(super) struct End {
-    /// What all were told that ran in it.
+    /// The error for everything that ran in it.
     pub error: WorkError,
     /// How many ran in it.
     pub running: usize,
@@ -34,7 +34,7 @@ pub(super) struct Child {
     pub condemned: Notify,
     /// Fires when the process has ended.
     pub exited: CancellationToken,
-    /// Fires when the process has ended and everything that ran in it has been told.
+    /// Fires when the process has ended and everything that ran in it has its error.
     pub gone: CancellationToken,
 }
 
@@ -85,7 +85,7 @@ impl Child {
         self.has_died.load(Ordering::Acquire)
     }
 
-    /// It was told to go, and not because of anything that it did.
+    /// It was asked to go, and not because of anything that it did.
     pub fn was_replaced(&self) -> bool {
         !self.is_open() && !self.has_died() && self.verdict().is_none()
     }
@@ -106,7 +106,7 @@ impl Child {
         failure::lost(message)
     }
 
-    /// It has ended, and what runs in it is told now.
+    /// It has ended, and what runs in it gets its error now.
     pub fn ended(&self, error: WorkError, running: usize) {
         let _ = self.end.set(End { error, running });
     }

@@ -60,7 +60,7 @@ impl Language {
         }
     }
 
-    /// What the interpreter is told before the program that it runs.
+    /// The arguments of the interpreter before the program that it runs.
     pub(super) fn arguments(self) -> &'static [&'static str] {
         match self {
             Self::Node => &[],

@@ -130,7 +130,7 @@ impl Stubborn for Hosted {
             drop(opened);
             return None;
         }
-        // Its own attempt has ended by its timeout; this is what its neighbours are told.
+        // Its own attempt has ended by its timeout; this is the error of its neighbours.
         self.child.condemn(spared::hung(runner, &self.process));
         self.child.gone.cancelled().await;
         None

@@ -30,7 +30,7 @@ pub struct RunnerOptions {
     pub start: Duration,
     /// How long a module may take to load. Default 60 s.
     pub load: Duration,
-    /// How long a handler that was told to stop may take. Default 5 s.
+    /// How long a handler that was asked to stop may take. Default 5 s.
     pub cancel_grace: Duration,
     /// How long a child may take to exit when its input has ended, and again after SIGTERM, until
     /// it is killed. Default 2 s.

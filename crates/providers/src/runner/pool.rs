@@ -125,7 +125,7 @@ pub(super) struct Pool {
     children: Mutex<Vec<Arc<Child>>>,
     count: AtomicU64,
     is_started: AtomicBool,
-    /// Told when a seat is taken or in trouble.
+    /// Notified when a seat is taken or in trouble.
     changed: Notify,
     /// Places for modules that are loaded in children of their own.
     pub alone: Semaphore,

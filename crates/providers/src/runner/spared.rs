@@ -27,7 +27,7 @@ const ENDED: ErrorCode = ErrorCode::RunnerEnded;
 #[derive(Default)]
 pub(super) struct Spared {
     jobs: Mutex<HashMap<String, Job>>,
-    /// Told when some are suspects no longer.
+    /// Notified when some are suspects no longer.
     cleared: Notify,
 }
 

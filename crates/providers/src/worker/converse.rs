@@ -124,7 +124,7 @@ fn refused(params: &Json) -> Over {
 }
 
 impl Inner {
-    /// Who this is, and what it still runs or may not have been heard to have ended.
+    /// Who this is, what it still runs, and what has ended without an acknowledgement.
     fn introduction(&self) -> Initialised {
         let mut processes: Vec<LoadedProcess> = self
             .processes

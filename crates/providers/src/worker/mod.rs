@@ -58,7 +58,7 @@ struct Inner {
     out: Outbox,
     questions: Questions,
     state: Mutex<State>,
-    /// Told whenever the last invocation has ended.
+    /// Notified whenever the last invocation has ended.
     idle: Notify,
     leaving: CancellationToken,
     /// Frames that were lost because too much waited.

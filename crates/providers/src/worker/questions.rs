@@ -88,7 +88,7 @@ impl Questions {
         }
     }
 
-    /// Those that may not have been heard, in their order.
+    /// Those that may not have been received, in their order.
     pub fn open(&self) -> Vec<Message> {
         let open = self.open.lock();
         open.waiting

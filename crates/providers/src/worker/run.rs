@@ -83,7 +83,7 @@ impl Inner {
         {
             let mut state = self.state.lock();
             state.answers.push_back(Answered { running, message });
-            // Each answer that the server has not heard holds one of its credits.
+            // Each answer that the server has not received holds one of its credits.
             while state.answers.len() > self.options.concurrency as usize {
                 state.answers.pop_front();
             }

@@ -187,7 +187,7 @@ impl Fake {
         let before = self.running();
         let handle = self.begin(&asked);
         until(|| self.running() > before).await;
-        // What was sent before has been heard when this is answered.
+        // What was sent before has been received when this is answered.
         self.value(json!({"do": "pid"})).await;
         (asked, handle)
     }

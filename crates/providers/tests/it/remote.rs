@@ -434,7 +434,7 @@ async fn places_are_taken_before(kind: &str) {
     assert_eq!(workers.free("train"), 2);
 }
 
-/// What a worker asked and may not have been heard is asked again, and done once.
+/// What a worker asked and may not have been received is asked again, and done once.
 #[tokio::test]
 async fn a_question_that_is_asked_again_is_done_once() {
     let workers = workers();

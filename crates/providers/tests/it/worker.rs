@@ -159,7 +159,7 @@ async fn what_runs_goes_on_over_another_connection() {
     assert!(matches!(connection.cut().await, Over::Broken));
     until(|| is(&workers, WorkerState::Away)).await;
     assert_eq!(worker.running(), 1);
-    // It ends while nobody can be told.
+    // It ends while there is no connection.
     go_on.add_permits(1);
     within(worker.idle()).await;
     let connection = Connection::new(&workers, &worker);
@@ -168,7 +168,7 @@ async fn what_runs_goes_on_over_another_connection() {
     assert_eq!(asked.host.asked.lock().len(), 1);
     assert_eq!(workers.list().len(), 1);
 
-    // An answer that was heard is said again in vain.
+    // An answer that was received is sent again without effect.
     assert!(matches!(connection.cut().await, Over::Broken));
     until(|| workers.list().is_empty()).await;
     let connection = Connection::new(&workers, &worker);
@@ -183,7 +183,7 @@ async fn what_runs_goes_on_over_another_connection() {
     assert!(workers.list().is_empty());
 }
 
-/// A connection can be dead without the server having noticed: what comes then goes to the new one.
+/// A connection can be dead before the server detects it: what comes then goes to the new one.
 #[tokio::test]
 async fn a_worker_that_comes_back_takes_the_place_of_its_dead_connection() {
     let (workers, go_on) = (workers(), Arc::new(Semaphore::new(1)));

@@ -1,4 +1,4 @@
-//! `riverrun emit` and `riverrun fire`: what happens outside, told to those who wait for it.
+//! `riverrun emit` and `riverrun fire`: events from outside for those who wait for them.
 
 use clap::Args;
 use riverrun::Json;
@@ -118,7 +118,7 @@ impl Fire {
             Format::Table => {
                 let answer = answer.value();
                 let run = answer["runId"].as_str().unwrap_or("-");
-                // Of a trigger, which starts a run where a door lets one go on.
+                // Of a trigger, which starts a run, whereas a callback resumes one.
                 let is_started = answer["created"].is_boolean();
                 let does = if is_started { "is started" } else { "goes on" };
                 output::data(&format!("run {run} {does}"));

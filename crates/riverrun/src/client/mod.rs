@@ -271,7 +271,7 @@ pub fn exit_of(status: StatusCode) -> Exit {
     }
 }
 
-/// A failure that a server told of, and what to do about it here.
+/// A failure that a server returned, and what to do about it here.
 pub fn server_failure(code: Code, message: &str, exit: Exit, details: &Value) -> Failure {
     let mut failure = Failure::new(code, message).exit(exit);
     for issue in issues(details) {

@@ -14,7 +14,7 @@ use crate::{failure::Result, output};
 
 /// The time between two tries: a server needs a few of them to start.
 const PAUSE: Duration = Duration::from_millis(50);
-/// After this long the user is told what the command waits for.
+/// After this long the command prints what it waits for.
 const SILENT: Duration = Duration::from_secs(1);
 
 /// How long a command waits for its server.

@@ -74,8 +74,8 @@ pub async fn register(river: &Riverrun, project: &Path) -> Result<Vec<Registered
     Ok(registered)
 }
 
-/// Registers every flow of the project; one that changed under its version gets
-/// `<version>+dev.N`. Nothing is registered if a flow is invalid; each failure is told.
+/// Registers every flow of the project; one that changed under its version gets `<version>+dev.N`.
+/// Nothing is registered if a flow is invalid; each failure is reported.
 pub async fn register_dev(
     river: &Riverrun,
     project: &Path,

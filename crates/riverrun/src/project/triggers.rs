@@ -39,7 +39,7 @@ pub async fn sync_triggers(
     sync(river, files.iter().map(Placed::from).collect()).await
 }
 
-/// The definition of a trigger, and where it stands: what people are told.
+/// The definition of a trigger, and where it stands, for messages.
 pub struct Placed {
     pub place: String,
     pub definition: Value,

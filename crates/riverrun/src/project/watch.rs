@@ -62,7 +62,7 @@ pub fn watch(project: &Path, data: &Path) -> notify::Result<mpsc::Receiver<Vec<P
     Ok(changed)
 }
 
-/// What was heard of and is not told yet. A file that changes a thousand times is there once.
+/// Changes that are not reported yet. A file that changes a thousand times is there once.
 #[derive(Default)]
 struct Seen {
     paths: Mutex<HashSet<PathBuf>>,

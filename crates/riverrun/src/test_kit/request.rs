@@ -61,7 +61,7 @@ pub struct Answer {
 pub struct Sleep {
     /// When the first of the handlers goes on.
     pub until_ms: Millis,
-    /// The invocations that the test process has received, and neither ended nor been told to stop.
+    /// The invocations that the test process has received, and neither ended nor been asked to stop.
     /// The engine may have sent more meanwhile: then time does not move.
     pub running: Vec<u64>,
 }

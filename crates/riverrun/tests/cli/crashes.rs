@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::{PATIENCE, Project, Server};
 
-/// Kills the server that runs it, and returns its attempt once it is told to be harmless.
+/// Kills the server that runs it, and returns its attempt once its input says that it is harmless.
 const POISON: &str = "import os, signal, time\n\n\n\
     def handler(input, ctx):\n    \
     if os.path.exists('harmless'):\n        return ctx.attempt\n    \

@@ -188,7 +188,7 @@ fn a_module_that_hangs_at_import_keeps_nobody_from_working() {
             let refused = server.run(&["jobs", "add", queue, "-d", "7"]);
             refused.refused(3, &["error[MODULE_LOADING]"]);
         }
-        // Each is told when its time is over.
+        // Each is reported when its time is over.
         let mut hung: Vec<String> = (0..3).map(|_| server.said("did not load within")).collect();
         hung.sort();
         hung.dedup();

@@ -31,7 +31,7 @@ fn a_run_that_does_not_move_says_why() {
     let shown = server.ok(&["runs", "why", run]);
     assert!(shown.contains("- nothing: it has ended at "), "{shown}");
 
-    // A child is told below the step that waits for it.
+    // A child is shown below the step that waits for it.
     let started = server.json(&["run", "outer"]);
     let outer = started["runId"].as_str().unwrap();
     let shown = server.ok(&["runs", "why", outer]);

@@ -299,7 +299,7 @@ fn a_flow_of_processes_stays_whole_while_a_file_of_it_does_not_load() {
         "export const config = { queue: 'torn'\n",
     );
     project.write("processes/other/start.py", "config = {\"flow\": {\"id\": \"other\", \"role\": \"entry\", \"step\": \"start\"}}\n\ndef handler(input, ctx):\n    return 'other'\n");
-    // It is not registered without its step; whoever starts it is told why, and others work.
+    // It is not registered without its step; starting it returns the reason, and others work.
     let server = project.serve();
     server.said("flow \"inc\" stays as it was registered");
     let other = server.ok(&["run", "other", "--wait"]);

@@ -59,7 +59,7 @@ fn events(server: &Server<'_>, run: &str) -> Vec<Value> {
     items.unwrap().clone()
 }
 
-/// The door at which a run waits, or did.
+/// The callback for which a run waits or waited.
 fn callback(events: &[Value]) -> String {
     let mut events = events.iter();
     let waits = events.find(|event| event["type"] == "step.await.trigger");
@@ -206,7 +206,7 @@ fn a_refund_that_nobody_decides_fails_and_pays_nothing() {
         (&json!("failed"), &json!(1))
     );
     assert_eq!(ended["steps"].get("process-refund"), None);
-    // Whoever comes to the page now is told that it is too late.
+    // The page says now that it is too late.
     let callback = callback(&events(&server, &run));
     server
         .run(&["fire", &callback, "-d", r#"{"approved":true}"#])

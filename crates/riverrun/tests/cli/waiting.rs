@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::support::{Ended, Project, Running, wait_for, with_input};
 
-/// Gives back what it gets; talks, fails or hangs when it is told to.
+/// Gives back what it gets; talks, fails or hangs when its input says so.
 struct Echo;
 
 #[async_trait]

@@ -383,10 +383,10 @@ fn a_job_whose_connection_was_cut_and_mended_ends_once() {
         away.path("begun").exists().then_some(())
     });
     wire.cut();
-    until("the server has noticed", || {
+    until("the server has detected it", || {
         (server.json(&["workers", "ls"])[0]["state"] == "away").then_some(())
     });
-    // It ends while nobody can be told.
+    // It ends while there is no connection.
     away.write("go", "");
     until("the handler has ended", || {
         away.path("done").exists().then_some(())
@@ -520,7 +520,7 @@ fn a_flow_of_a_workers_processes_is_started_like_any_other() {
     let run = server.json(&["run", "shop", "--wait"]);
     assert_eq!(run["status"], "completed", "{run}");
     assert_eq!(run["result"], json!({"shipped": 7}), "{run}");
-    // One that was deployed half is told, and seen.
+    // One that was deployed half is logged, and shown.
     ship("paid");
     let _second = Worker::start(&away, &server.url, &["--name", "two"]);
     let listed = server.run(&["workers", "ls"]);

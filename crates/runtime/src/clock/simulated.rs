@@ -63,8 +63,8 @@ impl SimulatedClock {
         }
     }
 
-    /// How long, by the machine's clock, whatever is under way may take before the test is told
-    /// that time cannot move. Default 30 s.
+    /// How long, by the machine's clock, whatever is under way may take before the test gets the
+    /// error that time cannot move. Default 30 s.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self

@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::{Composed, ComposedFlow, issue, part::Part};
 
 impl Composed {
-    /// Tells of the parts that belong to no flow although no fault of theirs was told: nobody would
-    /// ever see why they do not run.
+    /// Reports the parts that belong to no flow although they have no issue yet: otherwise nothing
+    /// would show why they do not run.
     pub(super) fn tell_left_out(&mut self, parts: &[Part], flows: &BTreeMap<String, &Part>) {
         let is_in = |part: &Part, flow: &ComposedFlow| {
             let step = &flow.definition["steps"][part.step.as_str()];

@@ -3,8 +3,8 @@
 //!
 //! A step of one worker belongs to a flow that another begins if its config names the flow. What
 //! workers make together is kept: a worker that leaves takes nothing away, since its steps wait for
-//! it, and is asked anew what belongs to the flow when it is back. What contradicts is told, and the
-//! flow stays as it was.
+//! it, and is asked anew what belongs to the flow when it is back. A contradiction is reported, and
+//! the flow stays as it was.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -92,7 +92,7 @@ impl Runtime {
                 // Both have the same code.
                 Some(known) if *known == flow.definition => {}
                 Some(_) if alone.is_some() => made.faults.push(our_own(&flow.id())),
-                // It was told above.
+                // It was reported above.
                 Some(_) => {}
                 None => match self.register_flow(flow, alone, &offer).await {
                     Ok(registered) => made.flows.push(registered),

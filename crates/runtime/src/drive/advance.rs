@@ -54,8 +54,8 @@ impl Driver {
     /// Decides as far as it can without effects.
     pub(crate) async fn advance(&mut self, effectful: Effectful) {
         self.look_before_due().await;
-        // What begins to wait in this commit is stored before it can be too late: what it waits
-        // for may be there already. The run's job is due then, and whoever takes it up looks.
+        // What begins to wait in this commit is stored before it can be too late: what it waits for
+        // may be there already. The run task is due then, and whoever claims it looks.
         if self.awaits.is_empty() {
             self.judge(Input::Due);
         }

@@ -45,7 +45,7 @@ pub(crate) struct Driver {
     pub(crate) stored_len: u64,
     /// The state may be behind the store's: what is decided holds only if nothing came since.
     is_from_memory: bool,
-    /// What is decided has been told the place of an event in the stream: it holds only if nothing
+    /// What is decided depends on the place of an event in the stream: it holds only if nothing
     /// comes before it.
     pub(crate) has_placed: bool,
     /// The length that the latest snapshot covers, and its size.
@@ -63,7 +63,7 @@ pub(crate) struct Driver {
     pub(crate) awaits: Vec<(usize, NewAwait)>,
     /// What the commit tells those who wait for events.
     pub(crate) signals: Vec<Change>,
-    /// How often doors were opened whose steps wait for more, as far as this driver has seen.
+    /// How often callbacks were resumed whose steps wait for more, as far as this driver has seen.
     pub(crate) opened: HashMap<Name, u32>,
     /// The last signals of the outbox that were judged for awaits whose time is over.
     pub(crate) judged: HashMap<Name, u64>,

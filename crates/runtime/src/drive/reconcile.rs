@@ -46,7 +46,7 @@ impl Driver {
     }
 
     async fn look_at_relatives(&mut self) -> Result<()> {
-        // One that undoes what it did because of its parent has been told.
+        // One that undoes what it did because of its parent has its cancellation.
         if self.state.ends_cancelled.is_none()
             && let Some(input) = self.abandonment().await?
         {
@@ -110,7 +110,7 @@ impl Driver {
         }))
     }
 
-    /// What this run is told if the visit that started it has stopped waiting for it.
+    /// The input of this run if the visit that started it has stopped waiting for it.
     async fn abandonment(&self) -> Result<Option<Input>> {
         let Some(parent) = waited_for_by(&self.state) else {
             return Ok(None);

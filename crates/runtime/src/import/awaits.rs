@@ -1,9 +1,9 @@
 //! What a run waits for, on its way from one server to another.
 //!
-//! Its stream says that it waits. How the store finds the event that is meant, and what a door is
-//! like, only the await's own record says; so an export holds those records, and an import makes
-//! them again in the commit that makes the run. Which there must be the stream tells: what it does
-//! not speak of is left out, and what it speaks of and is not there refuses the run.
+//! Its stream says that it waits. How the store finds the event that is meant, and how a callback
+//! is configured, only the await's own record says; so an export holds those records, and an import
+//! makes them again in the commit that makes the run. Which there must be the stream tells: what it
+//! does not speak of is left out, and what it speaks of and is not there refuses the run.
 
 use std::collections::HashMap;
 
@@ -37,13 +37,14 @@ pub struct ExportedAwait {
     pub event: Option<ExportedEvent>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trigger: Option<Callback>,
-    /// Of a door: it may be opened again and again.
+    /// Of a callback: it may be resumed repeatedly.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub many: bool,
-    /// Of a door: it takes only what is signed. What signs it is only there if it was asked for.
+    /// Of a callback: it accepts only signed requests. What signs it is only there if it was asked
+    /// for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub signed: bool,
-    /// Of a door: it is over, and known so that whoever comes late is told.
+    /// Of a callback: it is closed, and kept so that late requests get an answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub closed: bool,
     /// When it was fired last, and all that it was fired with.
@@ -71,12 +72,12 @@ pub struct ExportedEvent {
     pub lookback_ms: Option<Millis>,
 }
 
-/// Closed doors that are read at a time.
+/// Closed callbacks that are read at a time.
 const PAGE: usize = 100;
 
 impl Runtime {
-    /// What a run waits for, and the doors that it has made, as an import wants it. The secrets of
-    /// signed doors only if they are asked for.
+    /// What a run waits for, and the callbacks that it has created, as an import wants it. The
+    /// secrets of signed callbacks only if they are asked for.
     pub async fn awaits(&self, run: &RunId, secrets: bool) -> Result<Vec<ExportedAwait>> {
         let missing = || riverrun_store::Error::RunNotFound(run.clone());
         self.store().run(run).await?.ok_or_else(missing)?;
@@ -144,8 +145,9 @@ fn exported(record: AwaitRecord, secrets: bool) -> ExportedAwait {
     exported
 }
 
-/// The changes that make known what an imported run waits for, and which doors it had. A door keeps
-/// its id, and so its address; what was fired already is fired here too, and what is over is over.
+/// The changes that make known what an imported run waits for, and which callbacks it had. A
+/// callback keeps its id, and so its URL; what was fired already is fired here too, and what is
+/// over is over.
 pub(super) fn taken_in(
     run: &NewRun,
     state: &RunState,
@@ -200,7 +202,7 @@ struct Place<'a> {
     public: Option<&'a str>,
 }
 
-/// The doors that a stream speaks of, and whose they were.
+/// The callbacks in a stream, and the visits that created them.
 fn callbacks(stream: &[Draft]) -> HashMap<Name, VisitKey> {
     let callback = |draft: &Draft| {
         let (at, id) = match Fact::read(draft) {
@@ -281,7 +283,7 @@ fn made_again(
         (None, Some(callback)) => {
             let is_event = |what: &AwaitFor| matches!(what, AwaitFor::Event { .. });
             if waited.is_some_and(|awaiting| is_event(&awaiting.what)) {
-                return Err(refuse("the run waits for an event, not for a door"));
+                return Err(refuse("the run waits for an event, not for a callback"));
             }
             if given.signed && !given.closed && !callback.is_signed() {
                 return Err(Error::SecretMissing(id));
@@ -341,7 +343,7 @@ fn made_again(
     Ok(changes)
 }
 
-/// A door that nobody had opened when it was over.
+/// A callback that had not been resumed when its time was over.
 fn shut(id: &Name, run: &NewRun, expires_ms: Option<Millis>, now: Millis) -> [Change; 2] {
     let is_late = expires_ms.is_some_and(|until| until <= now);
     let event = match is_late {

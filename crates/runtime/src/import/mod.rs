@@ -36,7 +36,7 @@ pub struct Exported {
     pub run: ExportedRun,
     /// The whole stream, in its order.
     pub events: Vec<Json>,
-    /// What it waits for, and the doors that its code holds open.
+    /// What it waits for, and the open callbacks of its code.
     #[serde(default)]
     pub awaits: Vec<ExportedAwait>,
 }

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::Runtime;
 
-/// How long a handler that was told to stop may take before it is given up. Providers stop it by
+/// How long a handler that was asked to stop may take before it is given up. Providers stop it by
 /// force earlier than that.
 const GIVE_UP: Duration = Duration::from_secs(15);
 /// Why a job was cancelled where nobody says.
@@ -99,7 +99,7 @@ impl Runtime {
         let outcomes = each(outcome, held.len());
         for ((held, outcome), said) in held.iter().zip(outcomes).zip(said) {
             let outcome = match checked(process, outcome) {
-                // A handler that is told to stop and returns has stopped; and the others of its
+                // A handler that is asked to stop and returns has stopped; and the others of its
                 // batch may have gone on. Nobody wants what came of it.
                 Ok(_) if held.stop.is_wanted() => {
                     Err(WorkError::new(ErrorCode::Cancelled, CANCELLED))
@@ -145,7 +145,7 @@ impl Runtime {
                 let message = format!("the handler took longer than {} ms", timeout.as_millis());
                 Err(WorkError::new(ErrorCode::Timeout, message))
             }
-            // What ended well in the moment in which it was told to stop has ended well.
+            // What ended well in the moment in which it was asked to stop has ended well.
             (Ok(Ok(reply)), _) => Ok(reply),
             (_, CancelReason::Shutdown) => Err(WorkError::new(
                 ErrorCode::ShuttingDown,
@@ -178,7 +178,7 @@ impl Runtime {
         }
         let decided = match outcome {
             Ok(result) => Settled::Completed { result },
-            // A handler that throws when it is told to stop has stopped, like one that returns.
+            // A handler that throws when it is asked to stop has stopped, like one that returns.
             Err(_) if held.stop.is_wanted() => {
                 let reason = held.stop.reason().unwrap_or(CANCELLED);
                 Settled::Cancelled {
@@ -259,7 +259,7 @@ impl Runtime {
         commit
     }
 
-    /// Judges a job whose holder was not heard of in time.
+    /// Judges a job whose lease has expired.
     pub(super) async fn give_up(&self, stalled: StalledJob) {
         let StalledJob {
             job,
@@ -303,7 +303,7 @@ impl Runtime {
     }
 }
 
-/// What a handler is told.
+/// The input of a handler.
 async fn invoke(
     runtime: &Runtime,
     process: &Process,
@@ -416,7 +416,7 @@ pub(crate) fn checked(
     Ok(result)
 }
 
-/// Why an attempt is over whose worker was not heard of in time.
+/// Why an attempt is over whose lease has expired.
 pub(crate) fn silent() -> WorkError {
     let message = "the worker gave no sign of life: it died, hangs or lost its connection";
     WorkError::new(ErrorCode::WorkerLost, message)

@@ -1,5 +1,5 @@
 //! Processes that are there and cannot be run, because their file does not load. They are
-//! remembered, so that whoever asks for one is told why.
+//! remembered, so that requests for one get the reason.
 
 use std::collections::BTreeMap;
 

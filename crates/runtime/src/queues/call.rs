@@ -40,7 +40,7 @@ pub struct CallRequest {
     pub timeout: Option<Duration>,
     /// Whether what happens is recorded. Default: yes.
     pub forget: bool,
-    /// Gets the frames as they come. A receiver that is full misses some, and is told how many.
+    /// Gets the frames as they come. A receiver that is full misses some, and gets their number.
     pub frames: Option<mpsc::Sender<Frame>>,
     /// Stops the call.
     pub cancel: Cancellation,
@@ -58,8 +58,8 @@ struct CallHost {
     is_kept: bool,
 }
 
-/// The way to somebody who hears the frames of a call. Whoever is too slow misses some, and is told
-/// how many.
+/// The channel to a reader of the frames of a call. One that is too slow misses some, and gets
+/// their number.
 struct Frames {
     sender: mpsc::Sender<Frame>,
     missed: AtomicU64,
@@ -286,7 +286,7 @@ impl Runtime {
         let ended = async {
             tokio::select! {
                 biased;
-                // First: what a handler brings because it was told to stop is nobody's result.
+                // First: what a handler returns because it was asked to stop is no result.
                 reason = cancel.cancelled() => Err(reason),
                 outcome = outcome_of => Ok(outcome.unwrap_or_else(|_| {
                     Err(WorkError::new(ErrorCode::Internal, "the call broke down"))

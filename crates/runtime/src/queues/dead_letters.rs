@@ -1,8 +1,8 @@
 //! Ended jobs, many at a time: dead letters that are tried again, and what a filter chooses to be
 //! removed.
 //!
-//! Only what had ended when it was asked for is touched, each job at most once: a letter that fails
-//! again at once is not met a second time.
+//! Only what had ended when it was asked for is touched, each job at most once: one that fails
+//! again at once is not redriven a second time.
 
 use std::{
     collections::HashSet,

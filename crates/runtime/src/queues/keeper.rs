@@ -15,8 +15,8 @@ use tokio::sync::Notify;
 
 use crate::{Runtime, leases::lease_ms};
 
-/// How one job of an invocation is stopped. The handler of a batch is told once all of its jobs
-/// are to stop: until then the others go on.
+/// How one job of an invocation is stopped. The handler of a batch is asked to stop once all of its
+/// jobs are to stop: until then the others go on.
 #[derive(Clone)]
 pub(crate) struct Stop {
     /// Somebody wants the job to stop, and why.
@@ -67,9 +67,9 @@ impl Stop {
 #[derive(Default)]
 pub(crate) struct Keeper {
     running: Mutex<HashMap<RunId, (u64, Stop)>>,
-    /// Told when the first one begins.
+    /// Notified when the first one begins.
     begun: Notify,
-    /// Told when the last one has ended.
+    /// Notified when the last one has ended.
     emptied: Notify,
 }
 

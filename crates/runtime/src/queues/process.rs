@@ -21,7 +21,7 @@ pub(crate) struct Processes {
     known: RwLock<ProcessTable>,
     /// The ids of files that are about to be loaded.
     expected: RwLock<HashSet<String>>,
-    /// Told when the jobs of a queue are taken up here that were not before.
+    /// Notified when the jobs of a queue are taken up here that were not before.
     pub taken_up: Notify,
 }
 

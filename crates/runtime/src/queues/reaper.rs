@@ -1,5 +1,5 @@
-//! Jobs whose holder was not heard of in time: each waits for its next attempt, which costs it
-//! nothing. Every instance looks for them; whoever is first wins.
+//! Jobs whose lease has expired: each waits for its next attempt, which costs it nothing. Every
+//! instance looks for them; whoever is first wins.
 
 use std::time::Duration;
 

@@ -63,7 +63,7 @@ impl Runtime {
         self.keeper().end(&job.lease);
     }
 
-    /// Parks a visit whose job was lost too often in a row. The run may not have heard of the last
+    /// Parks a visit whose job was lost too often in a row. The run may not know of the last
     /// attempts, where they ended before their start was recorded.
     async fn quarantine_step(&self, job: &ClaimedJob, place: &StepPlace) {
         let began = Input::Began {
@@ -197,7 +197,7 @@ impl Runtime {
         }
     }
 
-    /// What a run is told of the end of an attempt.
+    /// The message to the run at the end of an attempt.
     fn end_message(
         &self,
         attempt: &Attempt<'_>,
@@ -229,7 +229,7 @@ impl Runtime {
             attempt: *number,
             at_ms: attempt.host.began_ms,
         }]);
-        // A door may have been opened before anybody waited at it.
+        // A callback may have been resumed before the step waited for it.
         message.look = matches!(&outcome, Outcome::Await(awaiting) if matches!(awaiting.what, AwaitFor::Trigger { .. }));
         message.said = Some((visit.clone(), *number, said));
         message.last = Some(Input::Finished {
@@ -371,8 +371,8 @@ impl Runtime {
         })
     }
 
-    /// A step's job whose holder was not heard of in time: it begins again, and the run is told
-    /// by the next attempt that this one was lost.
+    /// A step's job whose lease has expired: it begins again, and the next attempt reports to the
+    /// run that this one was lost.
     pub(crate) async fn give_up_step(&self, job: &ClaimedJob, queue: &Name, place: &StepPlace) {
         tracing::warn!(job = %job.lease.id, run = %place.run, "the worker of a step was lost");
         let error = Json::of(&silent());

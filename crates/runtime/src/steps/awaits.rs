@@ -22,7 +22,7 @@ pub(crate) struct Filter {
     pub ctx: Json,
 }
 
-/// What is kept of a door.
+/// What is stored of a callback.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Callback {
@@ -70,7 +70,7 @@ pub(super) fn fresh_id() -> Name {
     Name::from(format!("{:032x}", rand::random::<u128>()))
 }
 
-/// Where a door is opened, behind the server's public address if it has one: people are shown a
+/// The URL of a callback, behind the server's public address if it has one: people are shown a
 /// page.
 pub(crate) fn callback_url(public: Option<&str>, id: &str, kind: TriggerType) -> String {
     let public = public.unwrap_or_default().trim_end_matches('/');
@@ -122,7 +122,8 @@ pub(super) fn over(run: &RunId, over: &Over, now: Millis) -> Vec<Change> {
     [change].into_iter().chain(event).collect()
 }
 
-/// The changes that make an await known. A door is told with its whole address, behind `public`.
+/// The changes that make an await known. A callback is recorded with its whole URL, behind
+/// `public`.
 pub(crate) fn register(new: NewAwait, public: Option<&str>) -> Vec<Change> {
     let mut changes = Vec::new();
     if let Awaited::Callback { callback, .. } = &new.what {
@@ -272,7 +273,7 @@ impl Driver {
             step: record.step.clone(),
             visit: record.visit,
         };
-        // Of a door that is opened again and again each wait takes the next.
+        // Of a callback for many each wait takes the next value.
         let taken = self.state.visit(&visit).map_or(0, |v| v.taken(&record.id));
         let value = match resumed_times(&record.what) {
             None => record.values.into_iter().nth(taken as usize),
@@ -292,8 +293,8 @@ impl Driver {
         });
     }
 
-    /// A door was opened, though not as often as its step waits for: its time may run out all the
-    /// same, and then the step that is entered instead is given what has come.
+    /// A callback was resumed, though not as often as its step waits for: its time may run out all
+    /// the same, and then the step that is entered instead is given what has come.
     fn opened_too_seldom(&mut self, visit: VisitKey, record: AwaitRecord) {
         self.opened.insert(record.id.clone(), record.fired);
         if record
@@ -309,7 +310,7 @@ impl Driver {
     }
 }
 
-/// How often a door is opened before its step goes on, if that is more than once.
+/// How often a callback is resumed before its step goes on, if that is more than once.
 pub(crate) fn resumed_times(what: &Awaited) -> Option<usize> {
     let Awaited::Callback {
         callback,
@@ -372,8 +373,8 @@ pub(super) fn retry(operation: Operation, until_ms: Millis) -> Awaiting {
     }
 }
 
-/// What the code of a step waits for, and what the store is told of it: nothing of a time, which
-/// the run's own job keeps, and nothing of a door, which is there already.
+/// What the code of a step waits for, and what is registered for it: nothing for a time, which the
+/// run task keeps, and nothing for a callback, which is there already.
 pub(super) fn suspended(
     wait: &Suspended,
     input: &Json,

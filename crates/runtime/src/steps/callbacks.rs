@@ -1,4 +1,4 @@
-//! Doors: awaits that somebody outside ends who knows their id.
+//! Callbacks: awaits that a request from outside ends by their id.
 
 use data_encoding::HEXLOWER_PERMISSIVE;
 use hmac::{Hmac, KeyInit, Mac};
@@ -10,7 +10,7 @@ use sha2::Sha256;
 use super::awaits::{Callback, trigger_event};
 use crate::{Error, Result, Runtime, streams::check_bytes};
 
-/// Somebody at a door.
+/// A request that resumes a callback.
 pub struct CallbackAnswer<'a> {
     /// What is handed in, and becomes what the step has waited for.
     pub payload: Json,
@@ -21,14 +21,14 @@ pub struct CallbackAnswer<'a> {
     pub source: &'a str,
 }
 
-/// A door as those outside may see it.
+/// A callback with its await.
 pub struct StoredCallback {
     pub record: AwaitRecord,
     pub callback: Callback,
 }
 
 impl Runtime {
-    /// A door by its id.
+    /// A callback by its id.
     pub async fn callback(&self, id: &str) -> Result<StoredCallback> {
         let missing = || Error::Store(StoreError::AwaitNotFound(Name::from(id)));
         let record = self.store().await_by(id).await?.ok_or_else(missing)?;
@@ -39,8 +39,7 @@ impl Runtime {
         Ok(StoredCallback { record, callback })
     }
 
-    /// Opens a door: the step behind it goes on with what is handed in. Answers when that is
-    /// durable.
+    /// Resumes a callback: its step goes on with the payload. Answers when that is durable.
     pub async fn resume_callback(
         &self,
         id: &str,
@@ -68,7 +67,7 @@ impl Runtime {
         if let Some(refusal) = record.refusal_of(&fire) {
             return Err(refusal.into());
         }
-        // Whoever posts to a door is what the door was made for.
+        // A plain POST is what a webhook was created for.
         let source = match (callback.kind, answer.source) {
             (TriggerType::Webhook, "api") => "webhook",
             (_, source) => source,
@@ -82,7 +81,7 @@ impl Runtime {
     }
 }
 
-/// The signature of a body, as a door that was made with the secret asks for it.
+/// The signature of a body, as a callback that was created with the secret requires it.
 pub fn callback_signature(secret: &str, body: &[u8]) -> String {
     // A key may have any length.
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret.as_bytes()) else {

@@ -85,7 +85,7 @@ impl Driver {
         Ok((awaiting, new))
     }
 
-    /// What whoever opens a door is shown: what a function gives, or JSON with parts of the step's
+    /// What the page of a callback shows: what a function gives, or JSON with parts of the step's
     /// input and of the state.
     async fn payload(
         &self,

@@ -10,7 +10,7 @@ use tokio::{
 
 pub(super) struct Due {
     at: Mutex<Option<Instant>>,
-    /// Told when it is earlier than before.
+    /// Notified when it is earlier than before.
     moved: Notify,
 }
 

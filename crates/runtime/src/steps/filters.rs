@@ -1,7 +1,7 @@
 //! The expressions of awaits, which tell whether an event is meant.
 //!
-//! One that throws, or takes too long, means no event; the run that waits is told once, since nobody
-//! else would ever wonder why it does not go on.
+//! One that throws, or takes too long, means no event; the run that waits logs a warning once,
+//! since nothing else would show why it does not go on.
 
 use quick_cache::{Weighter, sync::Cache};
 use riverrun_contract::compile_expr;
@@ -28,7 +28,7 @@ const BATCH: usize = 100;
 const MAX_SOURCES: usize = 10_000;
 const MAX_SOURCE_BYTES: u64 = 4 << 20;
 
-/// Awaits of which it is remembered that their run was told.
+/// Awaits of which it is remembered that their run has the warning.
 const MAX_WARNED: usize = 10_000;
 
 /// The latest warnings of a run among which one about an await is looked for.
@@ -221,7 +221,7 @@ pub(crate) struct Trouble {
     pub message: String,
 }
 
-/// What a run was told about its awaits lately.
+/// The latest warnings of a run about its awaits.
 pub(crate) async fn troubles(store: &dyn Store, run: &RunId) -> Result<Vec<Trouble>> {
     let query = EventQuery {
         direction: Direction::Backward,

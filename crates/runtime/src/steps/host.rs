@@ -186,7 +186,7 @@ impl StepHost {
         self.said.waiting().is_flushing = false;
     }
 
-    /// A letter in the name of the attempt.
+    /// A message on behalf of the attempt.
     fn message(&self) -> Message {
         let mut message = Message::new(vec![Input::Began {
             visit: self.place.visit(),
@@ -357,7 +357,7 @@ impl StepHost {
         check_value(bytes, self.max_value).map_err(too_large)
     }
 
-    /// Makes a door that somebody outside can open, before anybody waits at it.
+    /// Creates a callback that can be resumed from outside, before the step waits for it.
     async fn resume_callback(&self, asked: &Json) -> Result<Json, WorkError> {
         let NewCallback {
             kind,
@@ -371,7 +371,8 @@ impl StepHost {
             .as_ref()
             .is_some_and(|secret| secret.len() < MIN_SECRET_BYTES)
         {
-            let message = format!("the secret of a door has fewer than {MIN_SECRET_BYTES} bytes");
+            let message =
+                format!("the secret of a callback has fewer than {MIN_SECRET_BYTES} bytes");
             return Err(WorkError::new(ErrorCode::InputError, message).permanent());
         }
         if secret.is_some() && kind == TriggerType::User {

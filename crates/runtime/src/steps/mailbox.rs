@@ -28,10 +28,10 @@ use crate::{
     streams::{check_writes, once},
 };
 
-/// Letters that are judged together, at most.
+/// Messages that are judged together, at most.
 const BATCH: usize = 256;
 
-/// The inboxes of the runs that somebody sees to.
+/// The mailboxes of the runs that have a reader.
 #[derive(Default)]
 pub(crate) struct Mailboxes(Mutex<Open>);
 
@@ -46,13 +46,13 @@ struct Mailbox {
     messages: Vec<Message>,
 }
 
-/// Whoever sees to an inbox, as long as it is his.
+/// The reader of a mailbox, as long as it is the current one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reader(u64);
 
 impl Mailboxes {
-    /// Has a letter read after those that are being read; if nobody reads any, whoever brings it
-    /// gets it back and sees to the inbox.
+    /// Queues a message behind those that are being read. If the mailbox has no reader, the caller
+    /// gets the message back and becomes its reader.
     fn put(&self, run: &RunId, message: Message) -> Option<(Reader, Vec<Message>)> {
         let open = &mut *self.0.lock();
         if let Some(mailbox) = open.mailboxes.get_mut(run) {
@@ -69,7 +69,7 @@ impl Mailboxes {
         Some((reader, vec![message]))
     }
 
-    /// The letters that are read next; without any the inbox is nobody's.
+    /// The messages that are read next; without any the mailbox has no reader any more.
     fn take(&self, run: &RunId, reader: Reader) -> Vec<Message> {
         let open = &mut *self.0.lock();
         let Some(mailbox) = open.of(run, reader) else {
@@ -83,8 +83,8 @@ impl Mailboxes {
         mailbox.messages.drain(..count).collect()
     }
 
-    /// What was read is stored. If no more has come the inbox is nobody's: the next letter is read
-    /// by whoever brings it.
+    /// What was read is stored. If no more have come the mailbox has no reader any more: the sender
+    /// of the next message becomes it.
     pub fn leave(&self, run: &RunId, reader: Reader) {
         let open = &mut *self.0.lock();
         let mailbox = open.of(run, reader);
@@ -110,7 +110,7 @@ pub(crate) struct Message {
     pub said: Option<(VisitKey, u32, Vec<Draft>)>,
     /// From outside, led in the same way.
     pub events: Vec<Draft>,
-    /// Written to the state. Nothing of the letter counts if the state may not become that.
+    /// Written to the state. The whole message is rejected if the state may not become that.
     pub writes: Vec<Draft>,
     /// Judged last.
     pub last: Option<Input>,
@@ -126,16 +126,16 @@ pub(crate) struct Message {
     answer: Option<oneshot::Sender<Answer>>,
 }
 
-/// The ids of a letter's events, and of what it wrote.
+/// The ids of a message's events, and of what it wrote.
 type Answer = Result<Vec<EventId>>;
 
-/// What whoever posts a letter has to read himself.
+/// The messages that the sender has to read itself.
 type Posted = Option<(Reader, Vec<Message>)>;
 
-/// The job in whose name a letter speaks: without its lease nothing of the letter counts.
+/// The job on behalf of which a message is sent: without its lease the whole message is rejected.
 pub(crate) struct Fence {
     pub lease: JobLease,
-    /// The job ends with this letter.
+    /// The job ends with this message.
     pub settles: bool,
 }
 
@@ -172,7 +172,7 @@ impl Message {
         })
     }
 
-    /// Whether it is because of this letter that the store refuses a commit.
+    /// Whether the store refuses a commit because of this message.
     fn is_refused_by(&self, error: &StoreError) -> bool {
         match error {
             StoreError::JobLost(job) => {
@@ -193,7 +193,7 @@ impl Message {
 }
 
 impl Runtime {
-    /// Has a letter judged, and answers when what follows from it is durable: with the ids of its
+    /// Sends a message, and answers when what follows from it is durable: with the ids of its
     /// events.
     pub(crate) async fn deliver(&self, run: &RunId, message: Message) -> Result<Vec<EventId>> {
         let (read, answer) = self.post(run, message);
@@ -203,8 +203,8 @@ impl Runtime {
         answer.await.map_err(|_| Error::ShuttingDown)?
     }
 
-    /// The same from a task that nobody drops before its end: it judges the letter itself if nobody
-    /// else is about to. The letter is posted at once, and is no part of what waits.
+    /// The same from a task that nobody drops before its end: it judges the message itself if the
+    /// mailbox has no reader. The message is sent at once, not when the answer is awaited.
     pub(crate) fn deliver_here(
         &self,
         run: &RunId,
@@ -221,15 +221,15 @@ impl Runtime {
         }
     }
 
-    /// Puts a letter into a run's inbox. Whoever is given letters back sees to the inbox: nobody
-    /// else does.
+    /// Puts a message into a run's mailbox. A caller that gets messages back is the mailbox's only
+    /// reader.
     fn post(&self, run: &RunId, mut message: Message) -> (Posted, oneshot::Receiver<Answer>) {
         let (sender, answer) = oneshot::channel();
         message.answer = Some(sender);
         (self.mailboxes().put(run, message), answer)
     }
 
-    /// Has letters judged, and those that come meanwhile.
+    /// Judges messages in a task, and those that come meanwhile.
     fn read_messages(&self, run: &RunId, reader: Reader, mut messages: Vec<Message>) {
         if messages.is_empty() {
             return;
@@ -243,7 +243,7 @@ impl Runtime {
         });
     }
 
-    /// Judges letters until what follows is stored, or they have lost their meaning.
+    /// Judges messages until what follows is stored, or they have become obsolete.
     async fn judge_messages(&self, run: &RunId, reader: Reader, mut messages: Vec<Message>) {
         let mut backoff = Duration::from_millis(20);
         let mut is_known = true;
@@ -276,7 +276,7 @@ impl Runtime {
         }
     }
 
-    /// The run has no use for the letters any more: their jobs end, and whoever asks is told.
+    /// The run accepts the messages no more: their jobs end, and the senders get the error.
     fn refuse(&self, messages: Vec<Message>, error: &Error) {
         for mut message in messages {
             let fence = message.fence.as_ref().is_some_and(|fence| fence.settles);
@@ -292,7 +292,7 @@ impl Runtime {
         }
     }
 
-    /// Judges letters on what this server knows of the run, or on what the store does.
+    /// Judges messages on the cached state of the run, or on the stored one.
     async fn try_messages(
         &self,
         run: &RunId,
@@ -360,19 +360,19 @@ impl Runtime {
 }
 
 impl Driver {
-    /// Whether the state may become what a letter writes.
+    /// Whether the state may become what a message writes.
     fn check(&self, message: &Message) -> Result<()> {
         if message.writes.is_empty() {
             return Ok(());
         }
-        // A letter before it may have ended the run.
+        // An earlier message may have ended the run.
         if self.state.status.is_ended() {
             return Err(StoreError::RunEnded(self.run.clone()).into());
         }
         check_writes(&self.flow.plan, &self.state, &message.writes)
     }
 
-    /// Judges a letter; answers with the places of its events among what is decided.
+    /// Judges a message; returns the places of its events among what is decided.
     async fn read(&mut self, message: &Message) -> Vec<usize> {
         for input in &message.inputs {
             self.judge(input.clone());
@@ -412,7 +412,7 @@ impl Driver {
         let Fact::Emitted { kind, payload, .. } = Fact::read(&event) else {
             return;
         };
-        // The time at which it is stored, which expressions are told.
+        // The time at which it is stored, which expressions get.
         let ms = self.runtime.now_ms().max(self.state.updated_ms);
         event.ms = ms;
         let (entries, failures) = self.entries(&event, &kind, &payload).await;
@@ -441,7 +441,7 @@ impl Driver {
     }
 }
 
-/// When the run's own job has to look at it: only said where that is earlier than before.
+/// When the run task has to look at it: only said where that is earlier than before.
 fn run_task_change(driver: &Driver, woke: Millis, now: Millis) -> RunTaskChange {
     if driver.state.status.is_ended() {
         return RunTaskChange::Finish;
@@ -456,7 +456,7 @@ fn run_task_change(driver: &Driver, woke: Millis, now: Millis) -> RunTaskChange 
     }
 }
 
-/// An error as one of several is told it.
+/// An error as it is returned to one of several senders.
 fn shared_error(error: &Error) -> Error {
     match error {
         Error::Store(error) => Error::Store(error.clone()),
@@ -502,7 +502,7 @@ mod tests {
         (runtime, run)
     }
 
-    /// On one thread: letters that are delivered together wait together behind the first.
+    /// On one thread: messages that are delivered together wait together behind the first.
     #[tokio::test]
     async fn events_that_another_server_has_stored_reject_no_other_message() {
         let (runtime, run) = ticked().await;

@@ -1,9 +1,9 @@
 //! Whether an expression over an event may look at the event's id.
 //!
-//! The id is the event's place in its stream. Whoever tells it before the event is stored has to
-//! see to it that nothing comes in between, so it is told where it may be looked at alone.
+//! The id is the event's place in its stream. Passing it before the event is stored requires that
+//! nothing comes in between, so only expressions that may read it get it.
 
-/// Told from the source. When in doubt it may.
+/// Derived from the source. When in doubt it may.
 pub(super) fn may_name_id(source: &str) -> bool {
     match parts(source) {
         Some((parameter, body)) => looks(parameter, body),

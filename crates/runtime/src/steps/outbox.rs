@@ -33,7 +33,7 @@ const MAX_LANES: usize = 10_000;
 /// Judges what is in the outbox, whenever something is.
 pub(crate) async fn read_outbox(runtime: Runtime) {
     let new_signals = runtime.bus().signals();
-    // What an earlier life left in the outbox would be told to nobody.
+    // What an earlier life left in the outbox would be delivered to nobody.
     tokio::select! {
         () = runtime.listened_to() => {}
         () = runtime.stopping() => return,

@@ -1,4 +1,4 @@
-//! Before an attempt: whether its visit still wants it, and everything that the handler is told.
+//! Before an attempt: whether its visit still wants it, and everything that the handler gets.
 
 use std::sync::Arc;
 
@@ -98,7 +98,7 @@ impl Runtime {
 
     #[expect(
         clippy::too_many_arguments,
-        reason = "each is one thing that a handler is told"
+        reason = "each is one thing that a handler gets"
     )]
     fn invoke_step(
         &self,
@@ -202,7 +202,7 @@ enum JobVisit {
 pub(super) struct Prepared {
     pub process: Arc<Process>,
     pub flow: Arc<Compiled>,
-    /// What the handler is told, or why it is not asked at all.
+    /// What the handler gets, or why it is not invoked at all.
     pub invoke: Result<Arc<Invoke>, WorkError>,
     pub attempt: u32,
     /// Attempts that failed before it, of those that its retry policy counts.

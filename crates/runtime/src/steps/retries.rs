@@ -1,5 +1,5 @@
-//! Operations of a step's code that failed. Each failed try is recorded before the code is told
-//! what follows, so the count survives a crash and a suspension.
+//! Operations of a step's code that failed. Each failed try is recorded before the code gets the
+//! answer, so the count survives a crash and a suspension.
 
 use riverrun_engine::{Fact, Memo, MemoRetry, Operation, Visit};
 use riverrun_protocol::{PendingRetry, TryAgain, WorkError};
@@ -24,7 +24,7 @@ pub(super) fn tries(visit: &Visit) -> Vec<(Operation, Tried)> {
     visit.retries.iter().map(tried).collect()
 }
 
-/// What code is told at its start of operations whose next try has its time.
+/// What code gets at its start about operations whose next try has its time.
 pub(super) fn pending(visit: &Visit, now: Millis) -> Vec<PendingRetry> {
     let pending = |retry: &MemoRetry| {
         let Operation { op, name, nth } = &retry.operation;

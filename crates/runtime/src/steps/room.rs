@@ -1,5 +1,5 @@
 //! How much a visit may record. All of it goes to the code in one message whenever it is called
-//! again, so what would not fit there is refused while the code can still be told.
+//! again, so what would not fit there is refused while the code can still get the error.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -18,7 +18,7 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// What is left beside what the handler is told at its start.
+    /// What is left beside what the handler gets at its start.
     pub fn beside(invoke: &Invoke) -> Self {
         let given = [&invoke.job.input, &invoke.job.checkpoint, &invoke.awaited];
         let given = given.into_iter().flatten().map(Json::bytes);
@@ -47,7 +47,8 @@ impl Room {
         self.take(entries.iter().map(JournalEntry::bytes).sum())
     }
 
-    /// Whether code that waits can be told what it waits for: an event, or what a door was given.
+    /// Whether what waiting code waits for fits into its message: an event, or the value of a
+    /// callback.
     pub fn answer(&self, wait: &Suspended) -> Result<(), WorkError> {
         match wait.kind.as_str() {
             "time" | "retry" => Ok(()),

@@ -138,7 +138,7 @@ impl Driver {
         };
         let rules = &self.flow.rules.subscriptions;
         let asked = subscribed.iter().filter_map(|place| rules.get(place));
-        // Then the event is stored at the place that it is told of, or all is judged again.
+        // Then the event is stored at the expected place, or all is judged again.
         let is_placed = asked.clone().any(|rule| rule.names_id);
         self.has_placed |= is_placed;
         // Where no expression asks, nobody reads it.

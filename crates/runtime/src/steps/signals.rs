@@ -3,8 +3,8 @@
 //! Awaits that name values are found by the store itself, in the commit that holds the event.
 //! What only an expression can judge goes through the store's outbox ([`super::outbox`]).
 //!
-//! What the engine writes is told to those alone who listen to it, and only where somebody does:
-//! most runs end without anybody's business but their own.
+//! Events of the engine are delivered to listeners alone, and only where there are some: most runs
+//! end without one.
 
 use riverrun_engine::Fact;
 use riverrun_store::{Change, Signal};

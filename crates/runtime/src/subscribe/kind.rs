@@ -16,10 +16,10 @@ pub struct OnKind {
     runtime: Runtime,
     kinds: Kinds,
     live: LogListener,
-    /// Everything up to this number was told, or is not meant.
+    /// Everything up to this number was delivered, or is not meant.
     after: u64,
     ready: VecDeque<Logged>,
-    /// Whether the log may have events that were not told yet.
+    /// Whether the log may have events that were not delivered yet.
     behind: bool,
 }
 
@@ -38,7 +38,7 @@ impl Runtime {
     ) -> Result<OnKind> {
         let kinds = Kinds::new(kinds);
         check(&kinds)?;
-        // First, so that what happens from now on is heard.
+        // First, so that what happens from now on is received.
         let live = self.bus().listen_to(&kinds);
         let (after, behind) = match begin {
             Begin::Start => (0, true),
@@ -98,8 +98,8 @@ fn check(kinds: &Kinds) -> Result<()> {
 }
 
 impl OnKind {
-    /// The number up to which everything was told: where to go on after this subscriber. It moves
-    /// even while no event is meant.
+    /// The number up to which everything was delivered: where to go on after this subscriber. It
+    /// moves even while no event is meant.
     pub fn cursor(&self) -> u64 {
         match self.ready.front() {
             Some(next) => next.no - 1,
@@ -108,12 +108,12 @@ impl OnKind {
     }
 
     /// Lets it look into the log next, so that its cursor gets ahead of what is not meant. For one
-    /// that has heard nothing in a while.
+    /// that has received nothing in a while.
     pub fn look(&mut self) {
         self.behind = true;
     }
 
-    /// Whether events were read that were not told yet.
+    /// Whether events were read that were not delivered yet.
     pub fn is_ahead(&self) -> bool {
         !self.ready.is_empty()
     }

@@ -3,8 +3,8 @@
 //! in whatever stream ([`Runtime::on_kind`](crate::Runtime::on_kind)).
 //!
 //! A subscriber pulls. It is given what the store has after its cursor, and then what happens, and
-//! whenever it is too slow for that it is told so and brought up from the store again. Nothing is
-//! queued for it beyond the bus's own bound, nothing is lost, and nothing comes twice.
+//! whenever it is too slow for that it gets a notice and is brought up from the store again.
+//! Nothing is queued for it beyond the bus's own bound, nothing is lost, and nothing comes twice.
 
 mod kind;
 mod subject;
@@ -23,11 +23,11 @@ pub enum Begin<T> {
     After(T),
 }
 
-/// What a subscriber is told.
+/// What a subscriber receives.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Delivery<T> {
     Event(T),
-    /// It was slower than the events came, and reads from the store what it was not told live.
+    /// It was slower than the events came, and reads from the store what it did not get live.
     /// Nothing is missing.
     Late,
     /// So many events after the last one are not kept any more: of a trigger's stream, which keeps

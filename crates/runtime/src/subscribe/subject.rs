@@ -19,7 +19,7 @@ pub struct Subject {
 }
 
 impl Runtime {
-    /// Subscribes to a stream. The id of an event that was heard leads to those after it, now or
+    /// Subscribes to a stream. The id of an event that was received leads to those after it, now or
     /// after a restart. A run or a job must exist; any other stream begins with its first event.
     pub async fn subscribe_subject(
         &self,
@@ -73,7 +73,8 @@ impl Runtime {
 }
 
 impl Subject {
-    /// The event after which it goes on: the last one that was told, or the one it began after.
+    /// The event after which it goes on: the last one that was delivered, or the one it began
+    /// after.
     pub fn cursor(&self) -> Option<EventId> {
         self.cursor
     }

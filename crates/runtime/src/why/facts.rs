@@ -15,10 +15,10 @@ use crate::steps::{Trouble, resumed_times};
 pub(super) struct Facts {
     /// When the run was paused, and why.
     pub paused: Option<(Millis, Option<String>)>,
-    /// When awaits were fired that the run has not heard of yet.
+    /// When awaits were fired that the run has not judged yet.
     pub fired: HashMap<Name, Millis>,
-    /// How often doors were opened that wait for more, and how often they are to be, where that was
-    /// said.
+    /// How often callbacks were resumed that wait for more, and how often they are to be, where
+    /// that was said.
     pub opened: HashMap<Name, (u32, Option<u32>)>,
     /// Awaits whose expression could not be judged.
     pub troubles: HashMap<Name, Trouble>,
@@ -36,7 +36,7 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// Takes in an await that was fired. A door that can be opened several times may have to be.
+    /// Takes in an await that was fired. A callback for many may wait for more.
     pub(super) fn fired(&mut self, record: &AwaitRecord, state: &RunState) {
         let key = VisitKey {
             step: record.step.clone(),

@@ -193,7 +193,7 @@ pub enum Cause {
     Queued {
         job: AtJob,
     },
-    /// Its worker has not been heard of in time: the job is about to be taken from it.
+    /// Its worker has missed its heartbeats: the job is about to be taken from it.
     LeaseExpired {
         job: AtJob,
     },
@@ -312,7 +312,7 @@ pub struct ActiveBranch {
 
 impl Cause {
     /// What is worth saying first: what only people can change, then limits, then waits, then what
-    /// goes on by itself. A fork is told last, because the visits inside it know more.
+    /// goes on by itself. A fork comes last, because the visits inside it know more.
     fn rank(&self) -> u8 {
         match self {
             Self::Ended | Self::Damaged { .. } | Self::Paused { .. } | Self::Parked { .. } => 0,

@@ -90,7 +90,7 @@ async fn end(runtime: &Runtime, run: &RunId) -> RunView {
     view
 }
 
-/// On one thread, so that whoever does not let go of it is noticed.
+/// On one thread, so that blocking it fails the test.
 #[tokio::test]
 async fn a_long_chain_of_steps_lets_others_have_their_turn() {
     let heavy = Heavy::default();

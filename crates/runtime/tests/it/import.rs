@@ -112,7 +112,7 @@ async fn open() -> Runtime {
     runtime
 }
 
-/// Makes the door that its input describes, and waits at it.
+/// Creates the callback that its input describes, and waits for it.
 struct Asks;
 
 #[async_trait]
@@ -439,7 +439,7 @@ async fn a_run_that_waits_goes_on_where_it_comes_in() {
     let (hurry, exported) = waiting(&here, "hurry", json!({})).await;
     import(&there, &exported).await.unwrap();
     assert_eq!(result(&there, &hurry).await, "late");
-    // By whoever has the door's address, which is the same too, and once.
+    // With the callback's URL, which is the same too, and once.
     let (approve, exported) = waiting(&here, "approve", json!({})).await;
     import(&there, &exported).await.unwrap();
     let callback = exported["awaits"][0]["id"].as_str().unwrap();

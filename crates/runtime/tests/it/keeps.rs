@@ -30,7 +30,7 @@ struct Watched {
     /// Reads of a stream from its beginning.
     read_whole: AtomicUsize,
     full: AtomicBool,
-    /// Holds the next read of events up, after it has read, until told to go on.
+    /// Holds the next read of events up, after it has read, until the test lets it go on.
     hold: Mutex<Option<Hold>>,
     /// What the handler `gate` waits for: a permit for each attempt.
     gate: Arc<Semaphore>,
@@ -176,7 +176,7 @@ async fn live_events_are_in_the_store() {
     let mut live = 0;
     loop {
         let events = match tail.next().await.unwrap() {
-            // What there was at the beginning. All else comes after it, and is heard.
+            // What there was at the beginning. All else comes after it, and is received.
             Tailed::Read(events) => {
                 store.gate.add_permits(1);
                 events

@@ -1,4 +1,4 @@
-//! The lives of jobs as events: read from the store, followed live, and heard on their queue's
+//! The lives of jobs as events: read from the store, followed live, and received on their queue's
 //! channel.
 
 use std::{sync::Arc, time::Duration};
@@ -154,7 +154,7 @@ async fn to_end(tail: &mut Tail) -> Vec<Event> {
     all
 }
 
-/// What is heard of a queue until a job has ended.
+/// The events of a queue until a job has ended.
 async fn until_event(listener: &mut Listener, end: &EventType) -> Vec<Event> {
     let mut all: Vec<Event> = Vec::new();
     let receive = async {
@@ -262,7 +262,7 @@ async fn a_job_is_cancelled_while_it_waits_or_while_it_runs() {
     assert_eq!(data(&said[1])["error"]["message"], "a mistake");
 
     world.work();
-    // One fails when it is told, one returns as if it were done.
+    // One fails when it is asked to stop, one returns as if it were done.
     for how in ["hang", "stop"] {
         let running = world.add(json!({"data": how})).await;
         let mut tail = world.tail(&running);
@@ -280,7 +280,7 @@ async fn a_job_is_cancelled_while_it_waits_or_while_it_runs() {
 async fn a_stalled_job_says_so_and_goes_on() {
     let world = World::new().await;
     let (job, mut queue, mut tail) = world.listened(json!({"data": 1})).await;
-    // Somebody takes it and is never heard of again.
+    // A worker takes it and is gone for good.
     let claim = riverrun_store::ClaimJobs {
         queue: "work".into(),
         owner: "gone".into(),
@@ -367,7 +367,7 @@ async fn a_listener_that_lags_gets_the_number_of_events_it_missed() {
             QueueUpdate::Missed(more) => rest += more,
         }
     }
-    // Nobody else's queue is heard.
+    // No events of other queues arrive.
     tokio::select! {
         biased;
         said = other.next() => panic!("{said:?}"),

@@ -221,7 +221,7 @@ async fn an_attempt_that_hangs_meets_its_timeout_and_its_lease_is_kept_until_the
     assert_eq!(world.state(&job).await, JobState::Active);
     let pass = Duration::from_millis(1);
     world.clock.advance_regardless(pass).await.unwrap();
-    // The handler was told to stop, and does.
+    // The handler was asked to stop, and does.
     world.clock.settle().await.unwrap();
     let record = world.runtime.job(&job).await.unwrap();
     assert_eq!(record.state, JobState::Failed);
@@ -238,7 +238,7 @@ async fn a_lease_ends_by_the_clock() {
     let mut first = World::on(store, still, json!({})).await;
     let job = first.add(json!({"do": "hang"}), json!({})).await;
     first.began.recv().await.unwrap();
-    // The first one's clock stands still: it is not heard of any more.
+    // The first one's clock stands still: it sends no heartbeats any more.
     second.put(json!({}));
     second.pass(29_999).await;
     assert_eq!(second.state(&job).await, JobState::Active);
@@ -272,7 +272,7 @@ async fn code_that_waits_goes_on_when_its_time_has_come() {
     world.pass(86_400_000).await;
     let status = async |run: &RunId| world.runtime.run(run).await.unwrap().loaded.state.status;
     assert_eq!(status(&runs[0]).await, RunStatus::Waiting);
-    // The code was told that nothing came, and ended.
+    // The code got the answer that nothing came, and ended.
     assert!(status(&runs[1]).await.is_ended());
     world.pass(2_592_000_000 - 86_400_000).await;
     assert_eq!(status(&runs[0]).await, RunStatus::Completed);

@@ -1,4 +1,4 @@
-//! The log of emitted events: its order, its time, what nobody heard, and keys under which
+//! The log of emitted events: its order, its time, events without a taker, and keys under which
 //! events are stored once.
 
 use riverrun_store::{

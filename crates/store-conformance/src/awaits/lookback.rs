@@ -69,7 +69,7 @@ pub async fn a_look_back_finds_the_earliest(store: S) {
 pub async fn a_look_back_passes_over_what_was_given(store: S) {
     sleepers(&store, &["r1"]).await;
     let (one, two) = (r#"{"order":1}"#, r#"{"order":1,"n":2}"#);
-    // Two of them cannot be told from each other.
+    // Two of them cannot be distinguished.
     for (ms, event) in [(500, one), (500, one), (600, two)] {
         say(&store, at(ms, signal("k", event))).await;
     }
@@ -211,7 +211,7 @@ pub async fn a_look_back_passes_over_all_before_a_time_that_was_given(store: S) 
 pub async fn a_filter_looks_back_on_all_however_many(store: S) {
     sleepers(&store, &["r1"]).await;
     let (count, same) = (1_200, r#"{"order":1}"#);
-    // The first and the last cannot be told from each other.
+    // The first and the last cannot be distinguished.
     let event = |n: i64| match n == 0 || n == count - 1 {
         true => same.to_owned(),
         false => format!(r#"{{"order":1,"n":{n}}}"#),

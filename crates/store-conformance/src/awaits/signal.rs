@@ -145,7 +145,7 @@ pub async fn the_order_of_changes_counts(store: S) {
         .and(says(signal("new", "1")));
     assert_eq!(woken(&must(commit(&store, born).await)), ["r3"]);
     assert_eq!(claim(&store, T0, 10).await.len(), 2);
-    // An event that is told with its own append.
+    // An event that is signalled with its own append.
     let stream = StreamName::new("events", "k");
     let both =
         Commit::of(Change::Append(append(stream.clone(), logs(T0, 1)))).and(says(signal("k", "2")));

@@ -91,7 +91,7 @@ pub async fn an_event_has_one_id_before_and_after_more_is_appended(store: S) {
     let lease = begin(&store, T0 + 5).await;
     let before = events(&store).await;
     let receipt = must(change(&store, said(T0 + 1, 2)).await);
-    // The caller is told where its own events are, and no time goes back.
+    // The caller gets the places of its own events, and no time goes back.
     assert_eq!((receipt.placed[0].first, receipt.placed[0].len), (2, 4));
     assert_eq!(receipt.placed[0].floor_ms, T0 + 5);
     let after = events(&store).await;

@@ -126,7 +126,7 @@ pub async fn cancelling_ends_what_waits_and_tells_the_holder_of_what_runs(store:
     assert_eq!(counts(&store).await, [0, 0, 0, 0, 0, 2]);
 }
 
-/// The holder decided on another attempt before it heard that nobody wants one any more.
+/// The holder decided on another attempt before it learned that the job was cancelled.
 pub async fn a_job_that_was_cancelled_is_not_tried_again(store: S) {
     let again = |at_ms| Settled::Retry {
         at_ms,

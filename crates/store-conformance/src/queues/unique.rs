@@ -99,7 +99,7 @@ pub async fn a_name_that_is_taken_for_a_time_outlives_the_retention_of_its_job(s
     assert!(must(store.job(&id("j1")).await).is_none());
     let second = added(&store, at("j2", T0 + 999)).await;
     assert_eq!((second.id.as_str(), second.created), ("j1", false));
-    // Its time is over, noticed by the next job or by the next sweep.
+    // Its time is over, which the next job or the next sweep detects.
     assert_eq!(must(store.sweep(&retention, T0 + 1_000, 10).await), 0);
     assert!(added(&store, at("j3", T0 + 1_000)).await.created);
     assert!(must(store.job(&id("j3")).await).is_some());

@@ -124,7 +124,7 @@ pub async fn a_commit_under_a_held_lease_passes(store: S) {
     let lease = claim_one(&store, T0).await;
     let log = Commit::of(Change::Append(append_to("r1", logs(T0, 1))));
     must(commit(&store, log.under(Some(lease.clone()))).await);
-    // A lease that ran out is held until somebody else claims the job.
+    // A lease that ran out is held until somebody else claims the task.
     must(decide_under(&store, finish("r1"), &lease).await);
     assert_eq!(
         refusal(decide_under(&store, advance("r1"), &lease).await),
@@ -217,7 +217,7 @@ pub async fn parking_a_free_task_moves_it(store: S) {
     assert!(claim(&store, T0 + 499, 10).await.is_empty());
     must(decide(&store, park("r1", T0 + 20)).await);
     claim_one(&store, T0 + 20).await;
-    // A run that has no job gets one.
+    // A run that has no task gets one.
     let jobless = NewRun {
         task: None,
         ..run("r2")

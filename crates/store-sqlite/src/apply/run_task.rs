@@ -1,4 +1,5 @@
-//! The job that drives a run: one row while the run needs work.
+//! The run task: one row while the run has to be driven. The table is called `jobs`; that of the
+//! queues' jobs is `work`.
 
 use riverrun_store::NewRunTask;
 use riverrun_types::Millis;
@@ -29,8 +30,8 @@ pub(super) fn add(core: &Core, run: i64, task: &NewRunTask) -> Worked<()> {
     Ok(())
 }
 
-/// The holder of the lease gives the job back ([`riverrun_store::judge::RunTask::give_back`]). Says
-/// whether it is due because it was woken meanwhile.
+/// The holder of the lease gives the task back ([`riverrun_store::judge::RunTask::give_back`]).
+/// Says whether it is due because it was woken meanwhile.
 pub(super) fn give_back(core: &Core, run: i64, token: u64, at_ms: Millis) -> Worked<bool> {
     let woken: Option<bool> = core
         .conn
@@ -51,8 +52,8 @@ pub(super) fn give_back(core: &Core, run: i64, token: u64, at_ms: Millis) -> Wor
     Ok(due_ms < at_ms)
 }
 
-/// Somebody else sets the time ([`riverrun_store::judge::RunTask::park`]): a leased job is woken, a
-/// free one moved, a missing one made. A free one that was woken, or handed back, stays due.
+/// Somebody else sets the time ([`riverrun_store::judge::RunTask::park`]): a leased task is woken,
+/// a free one moved, a missing one made. A free one that was woken, or handed back, stays due.
 pub(super) fn park(core: &Core, run: i64, at_ms: Millis) -> Worked<()> {
     core.conn
         .prepare_cached(

@@ -5,7 +5,7 @@ use rusqlite::OptionalExtension;
 use super::{CALLBACKS, CLOSED, OPEN, shapes};
 use crate::{core::Core, error::Worked};
 
-/// A door is closed, anything else forgotten.
+/// A callback is closed, any other await deleted.
 pub(crate) fn end(core: &Core, id: &str) -> Worked<()> {
     let conn = &core.conn;
     let found: Option<(i64, i64, i64)> = conn

@@ -16,8 +16,8 @@ use crate::{
     error::{Failure, Worked, translate},
 };
 
-/// Earlier events that are in the outbox for one await at a time. Once they are heard the next ones
-/// follow.
+/// Earlier events that are in the outbox for one await at a time. Once they are removed the next
+/// ones follow.
 const PAGE: usize = 256;
 
 /// The earlier events that an await may mean.
@@ -97,7 +97,7 @@ impl Window<'_> {
             "SELECT k.ms, k.seq, iif(?5, e.event, '') FROM {FITTING} AND (k.ms, k.seq) > (?6, ?7)
              ORDER BY k.ms, k.seq"
         );
-        // What was given is counted from the beginning: equal events cannot be told apart.
+        // What was given is counted from the beginning: equal events cannot be distinguished.
         let start = (Millis::MIN, 0);
         let after = after.unwrap_or(start);
         let (from_ms, from_seq) = if given.is_empty() { after } else { start };

@@ -33,7 +33,7 @@ pub(crate) const OPEN: i64 = 0;
 pub(crate) const FIRED: i64 = 1;
 pub(crate) const CLOSED: i64 = 2;
 
-/// The shape of all doors.
+/// The shape of all callbacks.
 pub(crate) const CALLBACKS: i64 = 0;
 
 /// What changes say in the receipt of whom to wake.

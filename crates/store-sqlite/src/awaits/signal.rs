@@ -1,4 +1,4 @@
-//! An event is told to all who wait for its kind.
+//! An event is delivered to all awaits of its kind.
 
 use riverrun_store::{Signal, equality::Keys};
 use riverrun_types::{Json, Name, RunId};

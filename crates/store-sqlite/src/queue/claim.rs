@@ -13,7 +13,7 @@ use crate::{
 
 /// Delayed jobs that one claim makes waiting at most; the next one goes on.
 const PROMOTED: usize = 4_096;
-/// The most jobs that one claim takes, however many were asked for.
+/// The most run tasks that one claim takes, however many were asked for.
 const MAX_CLAIM: usize = 16_384;
 
 pub(crate) fn claim(core: &mut Core, claim: &ClaimJobs) -> Worked<ClaimedJobs> {

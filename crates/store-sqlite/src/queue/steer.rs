@@ -81,8 +81,8 @@ fn follow(core: &Core, row: &Row, steer: &Steer, now: Millis) -> Worked<()> {
     }
 }
 
-/// Takes away a job that nobody wants any more, if there is one; of one that runs the holder is
-/// told.
+/// Removes a job that nobody wants any more, if there is one; the holder of one that runs is
+/// notified.
 pub(crate) fn abandon(core: &Core, id: &RunId, now: Millis) -> Worked<()> {
     match find(core, id) {
         Err(Failure::Refused(_)) => Ok(()),

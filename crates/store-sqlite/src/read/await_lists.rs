@@ -63,7 +63,7 @@ fn walks(view: View<'_>, filter: &AwaitFilter) -> Result<Vec<Walk>> {
             return Ok(vec![(condition, Vec::new())]);
         }
         (None, true) => vec![CALLBACKS],
-        // A door has no kind.
+        // A callback has no kind.
         (Some(_), true) => Vec::new(),
         (Some(kind), false) => shapes_of(view, kind)?,
     };

@@ -58,7 +58,8 @@ pub(crate) fn log(view: View<'_>, query: &LogQuery) -> Result<LogPage> {
         let read = whose(view, row).and_then(|whose| Ok((whose, chunk(row)?)));
         let ((stream, context), chunk) = match read {
             Ok(read) => read,
-            // Readers of all streams are not to be held up; whoever reads its own stream is told.
+            // Readers of all streams are not to be held up; a reader of its own stream gets the
+            // error.
             Err(error @ Error::Corrupt(_)) => {
                 tracing::error!(number = first, %error, "events are left out of the log");
                 continue;

@@ -6,7 +6,7 @@ use riverrun_types::{Millis, time::NEVER};
 use super::View;
 use crate::error::translate;
 
-/// Jobs that only somebody else can wake have no time.
+/// Run tasks that only somebody else can wake have no time.
 pub(crate) fn next_due(view: View<'_>) -> Result<Option<Millis>> {
     let read = || -> rusqlite::Result<Option<Millis>> {
         let first = |sql: &str| -> rusqlite::Result<Option<Millis>> {

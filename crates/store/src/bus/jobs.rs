@@ -8,8 +8,8 @@ use super::{Batch, Bus};
 use crate::{ClaimedJob, JobState};
 
 impl Bus {
-    /// Tells listeners that jobs of a queue have begun. What was committed before they were
-    /// claimed is told first: a job begins after it was added.
+    /// Tells listeners that jobs of a queue have begun. What was committed before they were claimed
+    /// is published first: a job begins after it was added.
     pub async fn claimed(&self, queue: &Name, jobs: &[ClaimedJob], now_ms: Millis) {
         if jobs.is_empty() {
             return;

@@ -2,7 +2,7 @@
 //!
 //! A batch is kept until the slowest reader of its stream has it, or has fallen so far behind that
 //! it must read the store. With many streams that is much, so all batches together are bounded:
-//! beyond that readers are only told to look into the store.
+//! beyond that readers only get a notice to read the store.
 
 use std::sync::{
     Arc,

@@ -180,7 +180,7 @@ impl Bus {
                 .zip(placed.ids(drafts))
                 .map(|(draft, id)| draft.clone().at(id.seq, id.ms, context))
                 .collect(),
-            // Readers are told to look into the store.
+            // Readers get a notice to read the store.
             None => Vec::new(),
         };
         // Nobody there any more is fine: the subscription is about to be removed.

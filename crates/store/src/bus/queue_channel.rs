@@ -1,7 +1,7 @@
 //! The live channel of a queue: what happens to its jobs, as it happens.
 //!
 //! Nothing of it is stored and nothing is built for a queue that nobody listens to. A listener that
-//! falls behind is told how much it has missed; the jobs themselves are in the store.
+//! falls behind gets the number of batches that it missed; the jobs themselves are in the store.
 
 use std::sync::{
     Arc,

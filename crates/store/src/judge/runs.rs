@@ -1,4 +1,4 @@
-//! Runs and the jobs that drive them.
+//! Runs and the run tasks that drive them.
 
 use foldhash::HashMap;
 use riverrun_types::{Millis, RunId, RunStatus};
@@ -50,7 +50,7 @@ impl RunRow {
     }
 }
 
-/// The job that drives a run.
+/// The run task: it drives a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunTask {
     /// When it may be claimed, if it is not leased.
@@ -110,7 +110,7 @@ pub trait RunRows: Read {
 
     fn run(&mut self, id: &RunId) -> Result<Option<RunRow>, Self::Error>;
 
-    /// The job of a run.
+    /// The task of a run.
     fn run_task(&mut self, run: &RunId) -> Result<Option<RunTask>, Self::Error>;
 }
 

@@ -46,7 +46,7 @@ pub enum Write<'a> {
         /// Which of [`crate::Receipt::placed`] it is.
         receipt: usize,
     },
-    /// The holder of the run's job gives it back ([`super::RunTask::give_back`]). If the job was
+    /// The holder of the run task gives it back ([`super::RunTask::give_back`]). If the task was
     /// woken meanwhile the receipt names the run as woken.
     GiveBackRun {
         run: &'a RunId,
@@ -54,19 +54,19 @@ pub enum Write<'a> {
         token: u64,
         at_ms: Millis,
     },
-    /// Somebody else sets the time of the run's job ([`super::RunTask::park`]), which is made if
+    /// Somebody else sets the time of the run task ([`super::RunTask::park`]), which is made if
     /// there is none.
     ParkRun {
         run: &'a RunId,
         place: i64,
         at_ms: Millis,
     },
-    /// Wakes the run's job, if it has one ([`super::RunTask::wake`]).
+    /// Wakes the run task, if the run has one ([`super::RunTask::wake`]).
     WakeRun {
         run: &'a RunId,
         place: i64,
     },
-    /// Removes the run's job.
+    /// Removes the run task.
     FinishRun {
         run: &'a RunId,
         place: i64,

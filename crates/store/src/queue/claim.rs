@@ -1,4 +1,4 @@
-//! Jobs that are claimed: by whom, within which limits, and what is told of them.
+//! Jobs that are claimed: by whom, within which limits, and what is known of them.
 
 use riverrun_types::{Json, Millis, Name, QueueLimits, RunId};
 
@@ -76,7 +76,7 @@ pub struct ClaimedJob {
     pub has_stream: bool,
 }
 
-/// A job whose holder has not been heard of in time.
+/// A job whose lease has expired.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StalledJob {
     pub job: ClaimedJob,
@@ -84,7 +84,7 @@ pub struct StalledJob {
     pub cancelling: bool,
 }
 
-/// What a holder is told at a heartbeat.
+/// The answer to a heartbeat.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JobBeats {
     /// Tokens that are held no longer.

@@ -17,8 +17,8 @@ pub enum Steer {
     },
     /// A job that is not active is removed.
     Remove,
-    /// A job that has not begun ends; of one that runs the holder is told, and the reason is the
-    /// message of the error that it ends with.
+    /// A job that has not begun ends; the holder of one that runs is notified, and the reason is
+    /// the message of the error that it ends with.
     Cancel {
         reason: Option<String>,
     },

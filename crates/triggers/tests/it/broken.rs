@@ -115,7 +115,7 @@ async fn one_of_a_file_is_kept_without_its_secret() {
     let given = Given::new().await;
     let mut file = signed("api");
     file.as_object_mut().unwrap().remove("origin");
-    // Whoever makes one by hand is told at once.
+    // A request that creates one gets the error at once.
     assert_eq!(given.refused(file.clone()).await, "TRIGGER_INVALID");
     let sync = async || {
         let outcomes = given.triggers.sync_project(vec![file.clone()]).await;

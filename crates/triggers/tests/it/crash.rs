@@ -18,7 +18,7 @@ use crate::given::*;
 const TICKS: usize = 3;
 const PINGS: usize = 2;
 
-/// What clients were told, in whatever life: the events that were acknowledged.
+/// The events that were acknowledged, in whatever life.
 type Acknowledged = Arc<Mutex<Vec<usize>>>;
 
 #[test]

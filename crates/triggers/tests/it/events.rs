@@ -32,7 +32,7 @@ async fn an_event_starts_one_run() {
     given.put(paid(json!({"kind": "order.paid", "when": "event.data.total > 10", "map": "({order: event.data.id})"}))).await;
     let large = signal(1, "order.paid", json!({"id": 7, "total": 11}));
     given.triggers.on_signal(&large).await.unwrap();
-    // Told again after a crash, it starts none.
+    // Delivered again after a crash, it starts none.
     given.triggers.on_signal(&large).await.unwrap();
     given
         .triggers
@@ -254,7 +254,7 @@ async fn an_event_from_outside_is_its_tenants() {
     let event = Json::of(&json!({"type": "k", "tenantId": "t2"}));
     let global = StreamName::global();
     given.runtime.append(&global, &[event]).await.unwrap();
-    // Triggers are told in the order of their ids.
+    // Triggers get the event in the order of their ids.
     given.until("other", "trigger.fired", 1).await;
     assert_eq!(given.kinds("mine").await, ["trigger.registered"]);
     assert_eq!(given.events("all").await.len(), 2);

@@ -115,7 +115,7 @@ async fn a_one_off_in_the_past_was_missed() {
     once["input"] = json!({"n": 2});
     given.put(once).await;
     assert_eq!(given.shown("s").await.get("nextDueAt"), None);
-    // Or it is told that it was let go by.
+    // Or it is recorded as missed.
     let given = Given::new().await;
     given
         .put(schedule(json!({"at": at, "missed": "skip"})))
@@ -140,7 +140,7 @@ async fn missed(config: Value) -> (Vec<Millis>, Value) {
     let stream = StreamName::new("trigger", "s");
     let mut news = given.runtime.bus().subscribe(&stream);
     given.due_at(last - 5 * HOUR).await;
-    // It has caught up when it is due in the future; each turn is told.
+    // It has caught up when it is due in the future; each one is recorded.
     let mut after = given.shown("s").await;
     while time::parse(after["nextDueAt"].as_str().unwrap()).unwrap() <= Clock::default().now_ms() {
         tokio::time::timeout(LONG, news.next()).await.unwrap();
@@ -368,7 +368,7 @@ async fn a_due_time_that_cannot_be_made_up_for_holds_up_no_other() {
         made().await,
         ["was there", "TRIGGER_EXPRESSION", "was there"]
     );
-    // Whoever asked was told: it counts as nothing, however often.
+    // The request got the error: it counts as nothing, however often.
     let stats = given.shown("s").await["stats"].clone();
     assert_eq!((&stats["fired"], &stats["failed"]), (&json!(2), &json!(0)));
     daily["inputMap"] = json!("({})");

@@ -56,15 +56,15 @@ pub struct Await {
     pub equal: IndexMap<String, Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trigger_type: Option<TriggerType>,
-    /// What whoever opens the door is shown.
+    /// What the page of the callback shows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload: Option<Value>,
     /// The variable in the server's environment that holds the secret with which bodies must be
     /// signed. Never the secret itself: definitions are for everybody to read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret_env: Option<String>,
-    /// How often the door is opened before the step goes on, with the list of all bodies. Once, with
-    /// the body itself, when absent.
+    /// How often the callback is resumed before the step goes on, with the list of all bodies.
+    /// Once, with the body itself, when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub many: Option<u32>,
     /// How long it may take: milliseconds or a duration such as `24h`.
@@ -87,7 +87,7 @@ pub enum AwaitType {
     Trigger,
 }
 
-/// Who opens a door.
+/// Who resumes a callback.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TriggerType {

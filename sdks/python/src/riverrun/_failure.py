@@ -18,7 +18,7 @@ _OURS = (os.path.dirname(os.path.abspath(__file__)) + os.sep, "<frozen importlib
 _MESSAGE_CHARACTERS = 16_384
 _STACK_CHARACTERS = 32_768
 _DETAILS_BYTES = 65_536
-#: Members that an error has where it is told, by themselves.
+#: Members of an error that the failure has by themselves.
 _TOLD = {"message", "name", "stack", "retriable", "retry_after_ms", "details"}
 
 
@@ -99,7 +99,7 @@ def clean(text: str, limit: int) -> str:
 
 
 def _members(error: BaseException) -> dict[str, Any]:
-    # Own members that have a form in JSON and are not told otherwise.
+    # Own members that have a form in JSON and are not part of the failure otherwise.
     return {
         name: value
         for name, value in vars(error).items()

@@ -254,7 +254,7 @@ class SyncOutcomes(_Outcomes):
     def _bounded(self, doing: Doing, attempt: int, work: Callable[[RunTry], Any]) -> Any:
         if doing.timeout_ms is None:
             return work(RunTry(attempt, self._signal))
-        # A thread cannot be stopped: what takes too long goes on beside the next try, and is told.
+        # A thread cannot be stopped: what takes too long goes on beside the next try, and is logged.
         signal = SyncSignal()
         given, context = RunTry(attempt, signal), contextvars.copy_context()
         result: concurrent.futures.Future[Any] = concurrent.futures.Future()

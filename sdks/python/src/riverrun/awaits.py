@@ -31,7 +31,7 @@ _MAX_MS = 8_640_000_000_000_000
 
 @dataclass(frozen=True)
 class Trigger:
-    """A door for somebody outside: a POST to `url` opens it. Nobody can guess it."""
+    """A callback: a POST to `url` resumes the step. The URL cannot be guessed."""
 
     id: str
     url: str
@@ -48,7 +48,7 @@ class Trigger:
 
 @dataclass(frozen=True)
 class SyncTrigger:
-    """A door for somebody outside: a POST to `url` opens it. Nobody can guess it."""
+    """A callback: a POST to `url` resumes the step. The URL cannot be guessed."""
 
     id: str
     url: str
@@ -256,7 +256,7 @@ def _trigger(
         raise _wrong("type", type, "'webhook', 'user' or 'api'")
     if many is not None and not isinstance(many, bool):
         allowed = (
-            "True or False; how often a door is opened before a step goes on stands in the "
+            "True or False; how often a callback is resumed before a step goes on is set in the "
             "config, as await: {'type': 'trigger', 'many': …}"
         )
         raise _wrong("many", many, allowed)

@@ -27,7 +27,7 @@ class _Told:
         return self._reason
 
     def raise_if_set(self) -> None:
-        """Ends the handler as cancelled if it was told to stop."""
+        """Ends the handler as cancelled if it was asked to stop."""
         if self._set:
             raise Cancelled(self._reason)
 

@@ -343,7 +343,7 @@ class Client:
         return self._http.send(requests.get_unheard())
 
     def awaits(self) -> Any:
-        """How many wait for events and at doors, and how many events are yet to be judged."""
+        """How many wait for events and for callbacks, and how many events are yet to be judged."""
         return self._http.send(requests.get_await_stats())
 
     def children(self, run_id: str, **query: Unpack[ChildQuery]) -> Page[dict[str, Any]]:
@@ -368,7 +368,7 @@ class Client:
         return self._http.send(calls.fire(trigger_id, payload, secret))
 
     def cancel(self, run_id: str, reason: str | None = None) -> Any:
-        """For good: what runs is told to stop, what waits is removed, children follow."""
+        """For good: what runs is asked to stop, what waits is removed, children follow."""
         return self._http.send(requests.cancel_run(run_id, options_on_wire({"reason": reason})))
 
     def pause(self, run_id: str, reason: str | None = None) -> Any:

@@ -211,7 +211,7 @@ class Context(_Invoked):
 
     @property
     def signal(self) -> Signal:
-        """Set when the invocation is told to stop."""
+        """Set when the invocation is asked to stop."""
         return self._signal
 
     @property
@@ -383,7 +383,7 @@ class SyncContext(_Invoked):
 
     @property
     def signal(self) -> SyncSignal:
-        """Set when the invocation is told to stop."""
+        """Set when the invocation is asked to stop."""
         return self._signal
 
     @property

@@ -78,7 +78,7 @@ RetryAfterError = RetryAfter
 
 
 class Cancelled(RiverrunError):
-    """The invocation was told to stop.
+    """The invocation was asked to stop.
 
     What a blocking call of a sync handler ends with; in async handlers the task is cancelled
     instead. A handler that lets it through is recorded as cancelled.

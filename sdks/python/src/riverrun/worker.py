@@ -110,7 +110,7 @@ class Worker:
         await self._serve(lambda: None)
 
     def run(self) -> None:
-        """Works until it is told to stop: by SIGTERM, by Ctrl-C, by the server.
+        """Works until it is asked to stop: by SIGTERM, by Ctrl-C, by the server.
 
         Then it takes no more, ends what it runs, and returns. A second signal is not held up.
         """
@@ -119,7 +119,7 @@ class Worker:
     def stop(self, grace: float | None = None) -> None:
         """Takes no more; the worker ends when what runs has ended. From any thread.
 
-        What has not ended after `grace` seconds is told to stop.
+        What has not ended after `grace` seconds is asked to stop.
         """
         self._grace_s = grace
         self._stopped.set()

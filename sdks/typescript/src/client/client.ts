@@ -360,7 +360,7 @@ export class Riverrun {
     return api.listRuns({ client: this.api, query: given(query) }) as Promise<Page<RunRecord>>
   }
 
-  /** For good: what runs is told to stop, what waits is removed, children follow. */
+  /** For good: what runs is asked to stop, what waits is removed, children follow. */
   cancel(runId: string, reason?: string): Promise<Run> {
     return api.cancelRun({ client: this.api, path: { id: runId }, body: given({ reason }) }) as Promise<Run>
   }
@@ -409,7 +409,7 @@ export class Riverrun {
     return api.getUnheard({ client: this.api })
   }
 
-  /** How many wait for events and at doors, and how many events an expression has yet to judge. */
+  /** How many wait for events and for callbacks, and how many events an expression has yet to judge. */
   awaits(): Promise<unknown> {
     return api.getAwaitStats({ client: this.api })
   }
@@ -428,7 +428,7 @@ export class Riverrun {
   async fire(triggerId: string, payload?: unknown, { secret }: FireOptions = {}): Promise<Opened> {
     const body = payload ?? {}
     const headers: Record<string, string> = secret === undefined ? {} : { 'x-riverrun-signature': await signature(secret, JSON.stringify(body)) }
-    return api.openDoor({ client: this.api, path: { id: triggerId }, body, headers }) as Promise<Opened>
+    return api.resumeCallback({ client: this.api, path: { id: triggerId }, body, headers }) as Promise<Opened>
   }
 
   /** Waits until a run has ended, however it ends, over reconnects and restarts of the server. */

@@ -1,4 +1,4 @@
-/** What a door with a secret wants to see of whoever opens it: the HMAC-SHA256 of the body. */
+/** The signature that a callback with a secret requires: the HMAC-SHA256 of the body. */
 export async function signature(secret: string, body: string): Promise<string> {
   const bytes = new TextEncoder()
   const key = await crypto.subtle.importKey('raw', bytes.encode(secret), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])

@@ -46,7 +46,7 @@ export class StepAwaits implements AwaitApi {
     const { type = 'webhook', payload, timeout, many, secret } = known('await.trigger', options, triggerOptions)
     this.#step.refuseInRun()
     if (!triggerTypes.includes(type)) throw wrong('type', type, 'webhook, user or api')
-    if (many !== undefined && typeof many !== 'boolean') throw wrong('many', many, 'true or false; how often a door is opened before a step goes on stands in the config, as await: { type: "trigger", many }')
+    if (many !== undefined && typeof many !== 'boolean') throw wrong('many', many, 'true or false; how often a callback is resumed before a step goes on is set in the config, as await: { type: "trigger", many }')
     if (secret !== undefined && typeof secret !== 'string') throw wrong('secret', secret, 'a text')
     const timeoutMs = timeout === undefined ? undefined : timeoutIn(timeout)
     const make = () => this.#step.request('await.trigger', { type, payload, timeoutMs, many, secret })

@@ -29,7 +29,7 @@ export interface Try {
   readonly signal: AbortSignal
 }
 
-/** A try that the code was told is over; what it still does must not count. */
+/** A try that the code got as over; what it still does must not count. */
 export interface Bounded extends Try {
   readonly over: RiverrunError | undefined
 }

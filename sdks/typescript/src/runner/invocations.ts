@@ -162,7 +162,7 @@ function jobOf(job: BatchJob, { queue }: InvokeParams): Omit<Job, 'isLeaseValid'
   }
 }
 
-/** Whether a handler ended because it was told to, and not for a reason of its own. */
+/** Whether a handler ended because it was asked to, and not for a reason of its own. */
 function isCancellation({ ctx }: Invocation, error: unknown): boolean {
   if (error instanceof CancelledError) return true
   return ctx?.cancelled !== undefined && error instanceof Error && error.name === 'AbortError'

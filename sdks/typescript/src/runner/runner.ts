@@ -103,7 +103,7 @@ export class Runner implements Listener {
 
   #execute(invocation: Invocation, processes: Processes): void {
     const { file, export: name = 'default' } = invocation.params
-    // It was told to stop while its module was being loaded.
+    // It was asked to stop while its module was being loaded.
     if (invocation.cancelledBefore) {
       this.#invocations.fail(invocation, new CancelledError(invocation.cancelledBefore))
       return

@@ -1,5 +1,5 @@
 /**
- * What the server refuses of events that handlers emit, and of doors that they make.
+ * What the server refuses of events that handlers emit, and of callbacks that they make.
  */
 
 import { RiverrunError } from '../errors.ts'
@@ -7,7 +7,7 @@ import { RiverrunError } from '../errors.ts'
 /** Families of events that only the server writes. */
 const reserved = new Set(['flow', 'step', 'job', 'call', 'state', 'log', 'trigger', 'worker'])
 
-/** What the data of an event may have, and what goes through a door. */
+/** What the data of an event may have, and what goes through a callback. */
 const limit = 1024 * 1024
 
 const minSecretBytes = 8
@@ -26,7 +26,7 @@ export function checkBytes(what: string, data: unknown): void {
 
 /** A secret that is too short to sign with. */
 export function checkSecret(secret: string | undefined): void {
-  if (secret !== undefined && Buffer.byteLength(secret) < minSecretBytes) refuse('INPUT_ERROR', `the secret of a door has fewer than ${minSecretBytes} bytes`)
+  if (secret !== undefined && Buffer.byteLength(secret) < minSecretBytes) refuse('INPUT_ERROR', `the secret of a callback has fewer than ${minSecretBytes} bytes`)
 }
 
 function checkKind(kind: string): void {

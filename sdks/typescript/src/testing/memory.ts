@@ -33,8 +33,8 @@ export interface Effects {
   started: { flow: string; input: unknown; options?: StartOptions; runId: string }[]
 }
 
-/** What becomes of the doors that code has made. */
-class Doors {
+/** What becomes of the callbacks that code has made. */
+class Callbacks {
   readonly #known = new Map<string, { isForMany: boolean; isUsed: boolean; expiresMs: number | undefined }>()
 
   made(id: string, isForMany: boolean, expiresMs: number | undefined): void {
@@ -42,14 +42,14 @@ class Doors {
   }
 
   used(id: string): void {
-    const door = this.#known.get(id)
-    if (door) door.isUsed = true
+    const callback = this.#known.get(id)
+    if (callback) callback.isUsed = true
   }
 
   /** Whether nobody can open it again. */
   isUsed(id: string): boolean {
-    const door = this.#known.get(id)
-    return door !== undefined && door.isUsed && !door.isForMany
+    const callback = this.#known.get(id)
+    return callback !== undefined && callback.isUsed && !callback.isForMany
   }
 
   expiresMs(id: string): number | undefined {
@@ -62,7 +62,7 @@ export class Store {
   state: State
   version = 0
   readonly triggers = new Map<string, MadeTrigger>()
-  readonly doors = new Doors()
+  readonly callbacks = new Callbacks()
 
   constructor(state: State = {}) {
     this.state = copy(state)
@@ -167,7 +167,7 @@ export class Memory implements Link, Effects {
   /** Of a step what it emits and writes is recorded too. */
   constructor(options: MemoryOptions, checks: Checks | Promise<Checks>, store = new Store(options.state), isStep = false) {
     this.#check = checks instanceof Promise ? checks.then(({ state }) => writeCheck(options.stateSchema, state)) : writeCheck(options.stateSchema, checks.state)
-    // Whoever asks for something is told that a schema is none.
+    // An invalid schema is an error when it is used.
     if (this.#check instanceof Promise) this.#check.catch(() => {})
     this.#isStep = isStep
     this.#options = options
@@ -229,7 +229,7 @@ export class Memory implements Link, Effects {
       checkSecret(secret)
       checkBytes('payload', payload)
       const { id, url } = this.#store.makeTrigger(type, payload)
-      this.#store.doors.made(id, many, timeoutMs === undefined ? undefined : Date.now() + timeoutMs)
+      this.#store.callbacks.made(id, many, timeoutMs === undefined ? undefined : Date.now() + timeoutMs)
       this.journal.push({ op: 'trigger', name: type, value: { id, url } })
       return { id, url }
     },
@@ -265,7 +265,7 @@ export class Memory implements Link, Effects {
     return { attempt: failures + 1, retryAfterMs, ...(this.#isStep && retryAfterMs > inPlaceMs && { suspend: true }) }
   }
 
-  /** What an execution is told of what failed before it. */
+  /** What an execution gets of what failed before it. */
   get retries(): PendingRetry[] {
     return [...this.pending.values()].map(({ failures, atMs, ...operation }) => {
       const retryAfterMs = Math.max(0, atMs - Date.now())

@@ -1,5 +1,5 @@
 /**
- * What a worker has to say to its server, over all of its connections. What may not have been heard
+ * What a worker has to say to its server, over all of its connections. What may not have been received
  * is said again over the next one; the server does it once.
  */
 
@@ -48,7 +48,7 @@ export class Session implements Voice {
     this.#credits = credits
   }
 
-  /** What still runs, or may not have been heard to have ended. */
+  /** What still runs, or has ended without an acknowledgement. */
   get running(): Running[] {
     return [...this.#begun.values(), ...this.#answers.map(({ running }) => running)]
   }
@@ -62,7 +62,7 @@ export class Session implements Voice {
     this.#begun.set(id, { invocation: id, jobId: jobId ?? jobs?.[0]?.jobId ?? runId ?? '', lease: lease ?? '' })
   }
 
-  /** The server knows this worker over a new connection: it is told what it may have missed. */
+  /** The server knows this worker over a new connection: it gets what it may have missed. */
   connected(socket: WebSocket): void {
     this.#socket = socket
     // Questions first, so that they come before the answer of whoever asks them.
@@ -120,7 +120,7 @@ export class Session implements Voice {
     this.#begun.delete(id)
     if (running) {
       this.#answers.push({ running, line })
-      // Each answer that the server has not heard holds one of its credits.
+      // Each answer that the server has not received holds one of its credits.
       while (this.#answers.length > this.#credits) this.#answers.shift()
     }
     this.#say(line)

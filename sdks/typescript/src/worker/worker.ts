@@ -149,7 +149,7 @@ export class Worker {
 
   /**
    * Takes no more, and settles when what runs has ended and the server has let the worker go. What
-   * has not ended after `graceMs` is told to stop.
+   * has not ended after `graceMs` is asked to stop.
    */
   async stop({ graceMs }: { graceMs?: number } = {}): Promise<void> {
     const timer = graceMs === undefined ? undefined : setTimeout(() => this.#invocations.cancelAll('shutdown'), graceMs)

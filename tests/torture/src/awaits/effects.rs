@@ -1,4 +1,4 @@
-//! What handlers say they did inside of `ctx.run`, and what they were told is recorded.
+//! What handlers say they did inside of `ctx.run`, and what they got acknowledged as recorded.
 
 use std::{
     collections::{HashMap, HashSet},

@@ -170,8 +170,8 @@ impl Load {
         }
     }
 
-    /// Waits until a run has waited for the n-th of its events or doors, and gives its id; nothing
-    /// if it has ended.
+    /// Waits until a run has waited for the n-th of its events or callbacks, and returns its id;
+    /// nothing if it has ended.
     async fn awaited(&self, run: &str, kind: &str, n: usize) -> Option<String> {
         loop {
             let url = format!("{}/api/runs/{run}/events?limit=1000", self.url);
@@ -224,7 +224,7 @@ impl Load {
         matches!(answer, Some((200..300, _)))
     }
 
-    /// Opens a door until somebody answers, and once more if that is wanted.
+    /// Resumes a callback until there is an answer, and once more if that is wanted.
     async fn open(&self, wish: &Wish, at: usize, callback: &str, again: bool) {
         loop {
             let n = self.fresh();

@@ -1,6 +1,6 @@
-//! Awaits under load: runs that wait for times, events and doors, in code and declared, of processes
-//! and executables, with timeouts that race what is fired; flows of events that are joined and
-//! undone; routes, schedules and events that start runs. All is reckoned up in the end.
+//! Awaits under load: runs that wait for times, events and callbacks, in code and declared, of
+//! processes and executables, with timeouts that race what is fired; flows of events that are
+//! joined and undone; routes, schedules and events that start runs. All is reckoned up in the end.
 
 mod definitions;
 mod effects;

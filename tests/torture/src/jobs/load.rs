@@ -122,8 +122,8 @@ impl Load {
         }
     }
 
-    /// Adds jobs. What can be told from another request is asked for until somebody answers; what
-    /// cannot is asked for once, and without an answer nothing is known.
+    /// Adds jobs. What can be distinguished from another request is sent until there is an answer;
+    /// what cannot is asked for once, and without an answer nothing is known.
     async fn add(&self, request: &Request) -> Option<Vec<String>> {
         let path = format!("/api/queue/{}/jobs", request.queue);
         let body = request.body();

@@ -7,7 +7,7 @@ const MAX_CONCURRENCY: u32 = 65_536;
 /// The most jobs of a batch: those that one claim takes.
 const MAX_BATCH: u32 = MAX_CLAIM as u32;
 
-/// Everything that is wrong, in the order in which people are told.
+/// Everything that is wrong, in the order in which it is reported.
 pub(super) fn check(written: &Written, queue: &str) -> Vec<ConfigIssue> {
     let mut issues = Vec::new();
     let mut issue = |path: &str, message: String| issues.push(ConfigIssue::new(path, message));

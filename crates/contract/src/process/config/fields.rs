@@ -1,4 +1,4 @@
-//! A config read setting by setting, so that everything that does not fit is told at once, each
+//! A config read setting by setting, so that everything that does not fit is reported at once, each
 //! with its path, and a word that is not a setting with the one that was meant.
 
 use riverrun_engine::meant;
@@ -49,7 +49,7 @@ impl Fields {
         self.left.contains_key(key)
     }
 
-    /// Takes a setting that has settings of its own, each of which is told where it does not fit.
+    /// Takes a setting that has settings of its own, each of which is reported if it does not fit.
     pub fn within<T: DeserializeOwned>(
         &mut self,
         key: &'static str,

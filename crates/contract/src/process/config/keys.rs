@@ -30,7 +30,7 @@ pub struct Pace {
     pub key: Option<Expr>,
 }
 
-/// The keys that a config asks for. What cannot be compiled is told in `issues`.
+/// The keys that a config asks for. What cannot be compiled is added to `issues`.
 pub(super) struct Keys {
     pub key: Option<Expr>,
     pub idempotency: Option<Idempotency>,

@@ -2,7 +2,7 @@
 //!
 //! A config is read setting by setting (`fields`, `written`), held against the rules (`check`), and
 //! brought into the one form that the rest of the crate knows: everything that is wrong with it is
-//! told at once.
+//! reported at once.
 
 mod check;
 mod fields;

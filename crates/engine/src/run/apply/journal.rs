@@ -26,7 +26,7 @@ impl RunState {
             consumed::add(&mut self.consumed, event_kind, event);
         }
         match wait {
-            // Nothing has come that the code could be told: its operation is tried again.
+            // Nothing has come that could be returned to the code: its operation is tried again.
             Some(Wait::Await(Awaiting {
                 what: AwaitFor::Retry(_),
                 ..

@@ -18,7 +18,7 @@ const RATES: [&str; 2] = ["completedPerS", "failedPerS"];
 pub struct View {
     url: String,
     ts: String,
-    /// As the server told of them.
+    /// As the server returned them.
     raw: Vec<Json>,
     /// The same, those with most to do first.
     queues: Vec<Value>,

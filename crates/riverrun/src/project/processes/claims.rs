@@ -1,4 +1,4 @@
-//! What each process has for itself: its id, and its queue. Two that want the same are told.
+//! What each process has for itself: its id, and its queue. Two that want the same are an error.
 
 use riverrun_types::ErrorCode;
 use std::{collections::HashMap, path::PathBuf, sync::Arc};

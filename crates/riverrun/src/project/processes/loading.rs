@@ -55,7 +55,7 @@ impl Loading {
         self.done.push(read);
     }
 
-    /// What came of the next file; `None` when all have been told.
+    /// What came of the next file; `None` after the last one.
     pub async fn next(&mut self) -> Option<Read> {
         if let Some(read) = self.done.pop() {
             return Some(read);

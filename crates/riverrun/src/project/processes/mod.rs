@@ -76,7 +76,7 @@ pub struct Settings {
 
 impl Processes {
     pub fn new(register: impl Register + 'static, project: &Path, options: Settings) -> Self {
-        // Runners are told absolute paths: their working folder is the project's.
+        // Runners get absolute paths: their working folder is the project's.
         let project = project
             .canonicalize()
             .unwrap_or_else(|_| project.to_owned());

@@ -218,7 +218,7 @@ impl JobHost {
     }
 }
 
-/// What was added, as a handler is told.
+/// What was added, as a handler gets it.
 fn added(added: &[Added]) -> Json {
     let jobs: Vec<Value> = added
         .iter()

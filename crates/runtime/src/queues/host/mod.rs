@@ -112,7 +112,8 @@ impl Host for JobHost {
         if let Some(mut draft) = record::frame(&frame, self.runtime.now_ms()) {
             let is_progress = draft.kind == EventType::Progress;
             let progress = draft.data.clone().filter(|_| is_progress);
-            // Of a job it is a part of its life, and told as on the channel of its queue.
+            // Of a job it is a part of its life, with the form that it has on the channel of its
+            // queue.
             if let (Some(said), Some(lease)) = (&progress, self.home.lease()) {
                 draft = job_progress(draft.ms, &lease.queue, said);
             }

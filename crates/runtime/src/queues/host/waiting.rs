@@ -23,7 +23,7 @@ pub(crate) struct Waiting {
     /// Of the whole attempt.
     lines: usize,
     bytes: usize,
-    /// Dropped because they came faster than they can be stored, and not told of yet.
+    /// Dropped because they came faster than they can be stored, and not reported yet.
     flooded: usize,
     /// Dropped because the attempt has said enough.
     beyond: usize,

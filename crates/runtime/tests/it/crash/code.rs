@@ -116,7 +116,7 @@ impl Code {
         Ok(())
     }
 
-    /// A door, by its id.
+    /// A callback, by its id.
     pub async fn callback(&mut self, callback: Value) -> Result<String, Stop> {
         let known = self.record("trigger", callback["type"].as_str().unwrap());
         let callback = match known {

@@ -29,7 +29,7 @@ const SECOND_LIFE: usize = 7;
 pub struct Story {
     pub flows: Vec<Value>,
     pub processes: Vec<(&'static str, Value, Script)>,
-    /// The world outside. It begins anew in each life and knows what it was told before.
+    /// The world outside. It begins anew in each life and knows what was recorded before.
     pub client: fn(Alive) -> BoxFuture<'static, ()>,
 }
 
@@ -170,7 +170,7 @@ impl Alive {
         self.world.answered(&request, json!(true));
     }
 
-    /// Opens a door with a value, and says what the answer was: `resumed` or a code.
+    /// Resumes a callback with a value, and returns the answer: `resumed` or a code.
     pub async fn open(&self, callback: &str, value: Value) -> String {
         let callback_answer = CallbackAnswer {
             payload: Json::of(&value),
@@ -188,7 +188,7 @@ impl Alive {
         }
     }
 
-    /// The doors of a run that the streams know.
+    /// The callbacks of a run that the streams know.
     pub async fn callback_of(&self, run: &RunId) -> Option<String> {
         let events = self.events(run).await;
         let at = |event: &Event| event.kind.as_str() == "step.await.trigger";

@@ -37,8 +37,8 @@ impl Alive {
         assert_eq!(shown.record.len, state.len);
     }
 
-    /// A door is opened, runs into its timeout or is given up: one of them, once. One for many is
-    /// given up in any case.
+    /// A callback is resumed, times out or is cancelled: one of them, once. One for many is given
+    /// up in any case.
     async fn callback_has_ended(&self, callback: &str) {
         let events = self.stream(&StreamName::new("trigger", callback)).await;
         let mut kinds: Vec<&str> = events.iter().map(|event| event.kind.as_str()).collect();
@@ -176,7 +176,7 @@ fn ended_once(events: &[Event]) -> Result<(), String> {
     Ok(())
 }
 
-/// The doors that steps of a run have made.
+/// The callbacks that steps of a run have created.
 fn callbacks(events: &[Event]) -> HashSet<String> {
     let callback = |event: &Event| {
         let data = event.data.as_ref()?.value();

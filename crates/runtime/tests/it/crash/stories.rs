@@ -171,8 +171,9 @@ fn code_that_waits_for_an_event_that_only_an_expression_can_tell() {
 }
 
 impl Alive {
-    /// Opens the door of a run until there is an answer, each time with another value, and once
-    /// more after that. The answer is the value with which it was opened, as far as that is known.
+    /// Resumes the callback of a run until there is an answer, each time with another value, and
+    /// once more after that. The answer is the value with which it was opened, as far as that is
+    /// known.
     async fn resume_callback_of(&self, run: &riverrun_types::RunId) -> Option<Value> {
         self.until(run, "step.await.trigger").await;
         let callback = self.callback_of(run).await.unwrap();
@@ -180,7 +181,7 @@ impl Alive {
             let value = json!(self.world.next());
             match self.open(&callback, value.clone()).await.as_str() {
                 "resumed" => self.world.answered("callback", value),
-                // It was opened in an earlier life, which did not live to be told.
+                // It was resumed in an earlier life, which died before the answer.
                 "AWAIT_USED" | "AWAIT_EXPIRED" => self.world.answered("callback", Value::Null),
                 other => panic!("{other}"),
             }
@@ -438,7 +439,7 @@ fn a_callback_that_is_resumed_again_and_again() {
                     let value = json!(alive.world.next());
                     match alive.open(&callback, value.clone()).await.as_str() {
                         "resumed" => alive.world.answered(&request, value),
-                        // An earlier life has opened it more often than it lived to be told.
+                        // An earlier life has resumed it more often than it got answers.
                         "AWAIT_USED" => alive.world.answered(&request, Value::Null),
                         other => panic!("{other}"),
                     }
@@ -453,7 +454,7 @@ fn a_callback_that_is_resumed_again_and_again() {
             let end = alive.end(&run).await;
             let came = end.as_array().unwrap();
             assert_eq!(came.len(), 3);
-            // In the order in which they came; what nobody was told of may stand between.
+            // In the order in which they came; what nobody got an answer for may stand between.
             let numbers: Vec<u64> = came.iter().map(|came| came.as_u64().unwrap()).collect();
             assert!(numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
             let last = numbers[2];

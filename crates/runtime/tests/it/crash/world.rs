@@ -1,4 +1,4 @@
-//! What outlives every death: what clients were told, and what handlers did to the world.
+//! What outlives every death: the answers to clients, and the effects of handlers.
 
 use std::{
     collections::HashMap,
@@ -56,7 +56,7 @@ impl World {
         }
     }
 
-    /// What it did is recorded, it was told.
+    /// It got the answer that its effect is recorded.
     pub fn recorded(&self, run: &str, name: &str) {
         let mut effects = self.effects.lock();
         effects

@@ -68,7 +68,7 @@ async fn one_job_of_a_batch_is_cancelled_and_the_others_go_on() {
         error,
         json!({"code": "CANCELLED", "message": "not this one"})
     );
-    // Once nobody wants any of them, the handler is told.
+    // Once nobody wants any of them, the handler is asked to stop.
     let jobs = world.add_all(json!([{"data": 1}, {"data": 2}])).await;
     tokio::time::timeout(LONG, began.notified()).await.unwrap();
     for job in &jobs {
@@ -159,7 +159,7 @@ async fn no_job_of_a_batch_takes_longer_than_it_may() {
 #[derive(Default)]
 struct Eager {
     runtime: OnceLock<Runtime>,
-    /// The jobs are stored, and whoever added them has been told.
+    /// The jobs are stored, and whoever added them has the answer.
     added: Notify,
     /// What is written next is the failure of the first job.
     is_next: AtomicBool,

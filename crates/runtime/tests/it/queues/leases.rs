@@ -1,4 +1,4 @@
-//! Jobs whose holder is gone, slow or told to stop.
+//! Jobs whose holder is gone, slow or asked to stop.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -41,7 +41,7 @@ async fn a_job_whose_worker_died_is_tried_again_and_loses_no_attempt() {
     tokio::time::timeout(LONG, attempt).await.unwrap();
     let stats = second.runtime.queue("work").await.unwrap().stats;
     assert_eq!((stats.failed, stats.retried), (0, 0));
-    // The first one cannot record anything any more; it is told so and gives up.
+    // The first one cannot record anything any more; it gets an error and gives up.
     second
         .runtime
         .steer(&again, Steer::Cancel { reason: None })
@@ -50,7 +50,7 @@ async fn a_job_whose_worker_died_is_tried_again_and_loses_no_attempt() {
     assert_eq!(second.end(&again).await.state, JobState::Cancelled);
 }
 
-/// Asks whether its lease holds when it is let, and once more when it is told to stop.
+/// Asks whether its lease holds when it is let, and once more when it is asked to stop.
 struct Doubting {
     gate: Arc<Notify>,
     said: tokio::sync::mpsc::UnboundedSender<Value>,
@@ -168,7 +168,7 @@ async fn a_lost_job_waits_for_its_process_which_may_come_later() {
     assert_eq!(record.attempt, 2);
 }
 
-/// Takes the next job of a queue in somebody's name who is never heard of again.
+/// Takes the next job of a queue in the name of a worker that is gone for good.
 async fn lose_one(world: &World, job: &RunId) -> JobRecord {
     let claim = ClaimJobs {
         queue: "work".into(),

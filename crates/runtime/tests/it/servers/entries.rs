@@ -153,7 +153,7 @@ async fn play(servers: &Servers, sends: &[Sent]) -> Vec<Event> {
         server.append_once(&stream, &[event], &key).await.unwrap()
     };
     let answers = futures::future::join_all(sends.iter().map(send)).await;
-    // Whoever sent the same was told of the same event.
+    // Requests with the same event got the same id.
     for (sent, answer) in sends.iter().zip(&answers) {
         let first = sends
             .iter()

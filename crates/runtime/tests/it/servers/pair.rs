@@ -87,14 +87,14 @@ impl Servers {
         self.store.events(stream, &query).await.unwrap()
     }
 
-    /// The door at which a run waits.
+    /// The callback for which a run waits.
     pub async fn callback(&self, run: &RunId) -> Name {
         let mut awaits = self.store.awaits_of(run).await.unwrap();
         awaits.remove(0).id
     }
 }
 
-/// A flow whose first step waits at its door.
+/// A flow whose first step waits for its callback.
 pub fn flow(id: &str, mut steps: Value) -> Value {
     steps["hold"] = json!({"type": "set", "config": {"value": 1}, "await": {"type": "trigger"}});
     json!({"id": id, "version": "1.0.0", "initialStepId": "hold", "steps": steps})

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::pair::{LONG, Servers, flow};
 
-/// Opens the door of a run, of which no server has heard yet.
+/// Resumes the callback of a run, which no server knows yet.
 async fn open(servers: &Servers, run: &RunId) {
     let fire = Fire {
         id: servers.callback(run).await,

@@ -563,7 +563,7 @@ async fn what_follows_a_wait_that_was_over_at_once_waits_as_it_says() {
             "late": {"type": "set", "config": {"value": "late"}},
         })))
         .await;
-    // A match of what is not there is told.
+    // A match of what is not there is reported.
     let nope = json!({"await": {"type": "event", "eventKind": "paid", "match": {"data.id": "input.nope"}}});
     let nope = flow(json!({"a": with(step("tell"), nope)}));
     world.register(with(nope, json!({"id": "nope"}))).await;

@@ -1,4 +1,4 @@
-//! Doors that somebody outside opens.
+//! Callbacks that are resumed from outside.
 
 use hmac::{Hmac, KeyInit, Mac};
 use riverrun_store::EventQuery;
@@ -61,7 +61,7 @@ async fn a_callback_is_resumed_once_from_outside() {
     );
 }
 
-/// Whoever opens a declared door is shown what it is about.
+/// The page of a declared callback shows its payload.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_payload_of_a_declared_callback_sees_input_and_state() {
     let world = World::new().await;
@@ -232,7 +232,7 @@ async fn a_declared_callback_is_signed_and_accepts_as_many_as_it_says() {
     assert_eq!(open(&id, "1", None).await, "opened");
     world.runtime.cancel(&run, None).await.unwrap();
     assert_eq!(open(&id, "2", None).await, "AWAIT_CLOSED");
-    // A variable that is not there is told before anybody stands before the door.
+    // A missing variable is an error before the callback can be used.
     let unset = json!({"await": {"type": "trigger", "secretEnv": "RIVERRUN_NO_SUCH_SECRET"}});
     let mut unset = flow(json!({"a": with(step("decide"), unset)}));
     unset["id"] = json!("unset");

@@ -317,7 +317,7 @@ async fn what_a_handler_did_is_undone_also_while_its_time_passes() {
     );
 }
 
-/// What a step and those whom it asks for something are told of the story that they belong to.
+/// What a step and those that it starts know of the story that they belong to.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_step_gets_the_story_of_its_run() {
     let world = World::new().await;

@@ -26,7 +26,7 @@ async fn what_is_asked_at_once_is_recorded_in_the_order_in_which_it_was_asked() 
             }
             asked.push(ask(&call, "state.get", json!({"key": "last"})));
             asked.push(ask(&call, "memo", json!({"name": "m", "value": 1})));
-            // As a link does: each is begun before the next is heard.
+            // As a link does: each is begun before the next is read.
             let mut answers = Vec::new();
             for mut question in asked.into_iter().map(Box::pin) {
                 let first = futures::poll!(question.as_mut());
@@ -88,7 +88,7 @@ async fn what_is_asked_at_once_is_recorded_in_the_order_in_which_it_was_asked() 
     assert_eq!(values("state.set", "/value"), all);
 }
 
-/// Code that records five times 3 MB in every execution, and as much again where it is told to.
+/// Code that records five times 3 MB in every execution, and as much again where its input says so.
 struct Large;
 
 #[async_trait]
@@ -186,7 +186,7 @@ async fn what_would_not_fit_a_message_is_refused_while_it_is_recorded() {
     }
 }
 
-/// Code that reads and writes the state, and waits if it is told to.
+/// Code that reads and writes the state, and waits if its input says so.
 struct Stateful;
 
 #[async_trait]
@@ -300,7 +300,7 @@ async fn code_gets_which_use_of_a_name_a_record_is_and_all_of_its_error() {
     assert_eq!(view.loaded.state.result.as_ref().unwrap().value(), expected);
 }
 
-/// Waits for a word, emits, and gives back what it was told that it had done.
+/// Waits for a word, emits, and gives back the journal that it got.
 struct Emitting;
 
 #[async_trait]

@@ -94,7 +94,7 @@ async fn a_parked_step_of_a_process_waits_until_the_run_is_resumed() {
     world.runtime.delete(&copy).await.unwrap();
 }
 
-/// An attempt that runs when its visit is parked is told to stop, and its outcome counts no more.
+/// An attempt that runs when its visit is parked is asked to stop, and its outcome counts no more.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_runs_when_it_is_parked_begins_anew() {
     let world = World::new().await;

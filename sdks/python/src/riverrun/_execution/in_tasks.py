@@ -259,7 +259,7 @@ class Execution(Common):
             self._in_flight += is_working
 
     def asked(self, what: str, begin: Callable[[], Awaitable[Any]]) -> Asked:
-        """Notes that something is to be waited for. Whoever forgets to await it is told."""
+        """Notes that something is to be waited for. One that is never awaited is logged."""
         asked = Asked(what, begin)
         self._asked.append(asked)
         return asked

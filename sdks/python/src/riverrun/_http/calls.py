@@ -127,7 +127,7 @@ def start_and_wait(
 
 def fire(trigger_id: str, payload: Any, secret: str | None) -> Request:
     body = {} if payload is None else payload
-    request = requests.open_door(trigger_id, body)
+    request = requests.resume_callback(trigger_id, body)
     if secret is None:
         return request
     made = hmac.new(secret.encode(), _json.encode(body), "sha256").hexdigest()

@@ -32,7 +32,7 @@ class Voice(Protocol):
     message_bytes: int
 
     def send(self, line: bytes) -> None:
-        """Says something that need not be heard."""
+        """Sends something that may get lost."""
 
     def ask(self, id: int, line: bytes) -> None:
         """Asks for something. Its answer is settled with the same id."""

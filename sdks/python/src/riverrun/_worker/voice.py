@@ -1,6 +1,6 @@
 """What a worker has to say to its server, over all of its connections.
 
-What may not have been heard is said again over the next one; the server does it once.
+What may not have been received is said again over the next one; the server does it once.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Voice:
         self._socket: WebSocket | None = None
 
     def running(self) -> list[Running]:
-        """What still runs, or may not have been heard to have ended."""
+        """What still runs, or has ended without an acknowledgement."""
         with self._lock:
             return [*self._begun.values(), *(running for running, _ in self._answers)]
 
@@ -59,7 +59,7 @@ class Voice:
             self._begun[id] = running
 
     def connected(self, socket: WebSocket) -> None:
-        """The server knows this worker again: it is told what it may have missed."""
+        """The server knows this worker again: it gets what it may have missed."""
         with self._lock:
             self._socket = socket
             # Questions first, so that they come before the answer of whoever asks them.
@@ -96,7 +96,7 @@ class Voice:
             running = self._begun.pop(id, None)
             if running is not None:
                 self._answers.append((running, line))
-                # Each answer that the server has not heard holds one of its credits.
+                # Each answer that the server has not received holds one of its credits.
                 while len(self._answers) > self._credits:
                     self._answers.popleft()
             self._say(line)

@@ -52,7 +52,7 @@ pub fn check(deed: &Deed, came: &Value, shots: &[Shot]) -> Result<bool, String> 
     }
 }
 
-/// The doors of a run.
+/// The callbacks of a run.
 pub fn callbacks(events: &[Value]) -> HashSet<String> {
     let callback = |event: &Value| {
         let data = &event["data"];
@@ -66,7 +66,8 @@ pub fn callbacks(events: &[Value]) -> HashSet<String> {
     events.iter().filter_map(callback).collect()
 }
 
-/// A door is made once and opened, late or given up: one of them, once. It stays closed.
+/// A callback is created once and resumed, timed out or cancelled: one of them, once. It stays
+/// closed.
 pub async fn ended_once(server: &Server, callback: &str) -> Result<(), String> {
     let events = server
         .list(&format!("/api/events/nq:trigger:{callback}"))

@@ -71,7 +71,7 @@ pub async fn ticked(server: &Server) -> Result<usize, String> {
     Ok(count)
 }
 
-/// The routes have told of each run that they started, once. Says how many there are.
+/// The routes have reported each run that they started, once. Says how many there are.
 pub async fn routed(server: &Server, listed: &[Value]) -> Result<usize, String> {
     let mut count = 0;
     for shape in Shape::ALL {

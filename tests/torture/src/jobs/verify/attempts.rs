@@ -214,7 +214,7 @@ fn repeated(job: &ListedJob, notes: &Did, again: &HashMap<u32, usize>) -> Result
     }
 }
 
-/// What a handler was told is written is in the stream, once for each time that it wrote.
+/// What a handler got acknowledged as written is in the stream, once for each time that it wrote.
 fn written(
     job: &ListedJob,
     events: &[Value],
@@ -239,7 +239,7 @@ fn written(
         let key = format!("seen.a{attempt}");
         if *what == What::Wrote && !keys.contains_key(key.as_str()) {
             return Err(format!(
-                "promise 1: job {} was told that {key} is written, and it is gone",
+                "promise 1: job {} got the answer that {key} is written, and it is gone",
                 job.id
             ));
         }
