@@ -55,8 +55,6 @@ import {
   listStreams,
   listTriggers,
   listWorkers,
-  openDoor,
-  openDoorOfFlow,
   openapiJson,
   pauseQueue,
   pauseRun,
@@ -69,6 +67,8 @@ import {
   removeJobById,
   removeTrigger,
   rerunRun,
+  resumeCallback,
+  resumeCallbackOfFlow,
   resumeQueue,
   resumeRun,
   retryJob,
@@ -85,7 +85,7 @@ import {
   triggerStats,
   validateFlow,
   version
-} from "./shared/WYFBK24R.js";
+} from "./shared/TQ6HHQUN.js";
 import "./shared/5JBL45P5.js";
 export {
   HttpError,
@@ -144,8 +144,6 @@ export {
   listStreams,
   listTriggers,
   listWorkers,
-  openDoor,
-  openDoorOfFlow,
   openapiJson,
   pauseQueue,
   pauseRun,
@@ -158,6 +156,8 @@ export {
   removeJobById,
   removeTrigger,
   rerunRun,
+  resumeCallback,
+  resumeCallbackOfFlow,
   resumeQueue,
   resumeRun,
   retryJob,

@@ -43,7 +43,6 @@ import {
   listSchedules,
   listTriggers,
   listWorkers,
-  openDoor,
   pauseQueue,
   pauseRun,
   promoteJob,
@@ -54,6 +53,7 @@ import {
   removeJob,
   removeTrigger,
   rerunRun,
+  resumeCallback,
   resumeQueue,
   resumeRun,
   retryJob,
@@ -68,7 +68,7 @@ import {
   triggerStats,
   validateFlow,
   version
-} from "./shared/WYFBK24R.js";
+} from "./shared/TQ6HHQUN.js";
 import {
   deleteAt,
   setAt
@@ -80,7 +80,7 @@ import {
   defineStep,
   revive,
   version as version2
-} from "./shared/FT3DP2IO.js";
+} from "./shared/EEZBG35O.js";
 import {
   CancelledError,
   ExecutionOver,
@@ -862,7 +862,7 @@ var Riverrun = class {
   runs(query) {
     return listRuns({ client: this.api, query: given(query) });
   }
-  /** For good: what runs is told to stop, what waits is removed, children follow. */
+  /** For good: what runs is asked to stop, what waits is removed, children follow. */
   cancel(runId, reason) {
     return cancelRun({ client: this.api, path: { id: runId }, body: given({ reason }) });
   }
@@ -901,7 +901,7 @@ var Riverrun = class {
   unheard() {
     return getUnheard({ client: this.api });
   }
-  /** How many wait for events and at doors, and how many events an expression has yet to judge. */
+  /** How many wait for events and for callbacks, and how many events an expression has yet to judge. */
   awaits() {
     return getAwaitStats({ client: this.api });
   }
@@ -917,7 +917,7 @@ var Riverrun = class {
   async fire(triggerId, payload, { secret } = {}) {
     const body = payload ?? {};
     const headers = secret === void 0 ? {} : { "x-riverrun-signature": await signature(secret, JSON.stringify(body)) };
-    return openDoor({ client: this.api, path: { id: triggerId }, body, headers });
+    return resumeCallback({ client: this.api, path: { id: triggerId }, body, headers });
   }
   /** Waits until a run has ended, however it ends, over reconnects and restarts of the server. */
   async wait(runId, options = {}) {

@@ -99,7 +99,7 @@ var executionOver = -32002;
 
 // src/failure.ts
 var longestText = 64 * 1024;
-var told = /* @__PURE__ */ new Set(["message", "name", "stack", "cause", "retriable", "retryAfterMs", "details", "__proto__"]);
+var ownMembers = /* @__PURE__ */ new Set(["message", "name", "stack", "cause", "retriable", "retryAfterMs", "details", "__proto__"]);
 function describe(thrown) {
   if (!isObject(thrown)) return { message: cut(String(thrown)) };
   const failure2 = { message: cut(typeof thrown.message === "string" ? thrown.message : text(thrown)) };
@@ -133,7 +133,7 @@ function wireError(failure2, code = -32e3) {
   return { code, message, data };
 }
 function membersOf(thrown) {
-  const isMember = ([name, value]) => !told.has(name) && (name !== "code" || typeof value === "number") && isSmallJson(value);
+  const isMember = ([name, value]) => !ownMembers.has(name) && (name !== "code" || typeof value === "number") && isSmallJson(value);
   return Object.fromEntries(Object.entries(thrown).filter(isMember));
 }
 function withCauses(stack, cause, depth = 0) {
@@ -418,8 +418,8 @@ function valueOf(outcome) {
     message
   }));
   const [first] = issues;
-  const told4 = first ? `${first.path ? ` at ${JSON.stringify(first.path)}` : ""}: ${first.message}` : "";
-  throw new RiverrunError("INPUT_INVALID", `the input breaks the schema${told4}`, { retriable: false, details: { issues } });
+  const told3 = first ? `${first.path ? ` at ${JSON.stringify(first.path)}` : ""}: ${first.message}` : "";
+  throw new RiverrunError("INPUT_INVALID", `the input breaks the schema${told3}`, { retriable: false, details: { issues } });
 }
 
 // src/duration.ts
@@ -505,7 +505,7 @@ var StepAwaits = class {
     const { type = "webhook", payload, timeout, many, secret } = known("await.trigger", options2, triggerOptions);
     this.#step.refuseInRun();
     if (!triggerTypes.includes(type)) throw wrong("type", type, "webhook, user or api");
-    if (many !== void 0 && typeof many !== "boolean") throw wrong("many", many, 'true or false; how often a door is opened before a step goes on stands in the config, as await: { type: "trigger", many }');
+    if (many !== void 0 && typeof many !== "boolean") throw wrong("many", many, 'true or false; how often a callback is resumed before a step goes on is set in the config, as await: { type: "trigger", many }');
     if (secret !== void 0 && typeof secret !== "string") throw wrong("secret", secret, "a text");
     const timeoutMs = timeout === void 0 ? void 0 : timeoutIn(timeout);
     const make = () => this.#step.request("await.trigger", { type, payload, timeoutMs, many, secret });
@@ -2038,8 +2038,8 @@ async function loadError(thrown, file) {
   const isSyntax = isParseError(thrown);
   const place = isSyntax ? await syntaxPlace(thrown, file) : importPlace(thrown);
   const where = place ? [place.file, place.line, ...place.column ? [place.column] : []].join(":") : file;
-  const told4 = message.includes(where) ? message : `${where}: ${message}`;
-  const error = new RiverrunError(isSyntax ? "MODULE_SYNTAX" : "MODULE_ERROR", told4, { retriable: false });
+  const told3 = message.includes(where) ? message : `${where}: ${message}`;
+  const error = new RiverrunError(isSyntax ? "MODULE_SYNTAX" : "MODULE_ERROR", told3, { retriable: false });
   error.name = thrown instanceof Error ? thrown.name : "Error";
   error.stack = place ? `${where}
 ${place.shown}` : ownFrames(thrown, file);
@@ -2400,7 +2400,7 @@ var changeTrigger = (options2) => options2.client.patch({
     ...options2.headers
   }
 });
-var openDoor = (options2) => options2.client.post({
+var resumeCallback = (options2) => options2.client.post({
   url: "/api/triggers/{id}",
   ...options2,
   headers: {
@@ -3432,7 +3432,7 @@ var Riverrun = class {
   runs(query) {
     return listRuns({ client: this.api, query: given(query) });
   }
-  /** For good: what runs is told to stop, what waits is removed, children follow. */
+  /** For good: what runs is asked to stop, what waits is removed, children follow. */
   cancel(runId, reason2) {
     return cancelRun({ client: this.api, path: { id: runId }, body: given({ reason: reason2 }) });
   }
@@ -3471,7 +3471,7 @@ var Riverrun = class {
   unheard() {
     return getUnheard({ client: this.api });
   }
-  /** How many wait for events and at doors, and how many events an expression has yet to judge. */
+  /** How many wait for events and for callbacks, and how many events an expression has yet to judge. */
   awaits() {
     return getAwaitStats({ client: this.api });
   }
@@ -3487,7 +3487,7 @@ var Riverrun = class {
   async fire(triggerId, payload, { secret } = {}) {
     const body = payload ?? {};
     const headers = secret === void 0 ? {} : { "x-riverrun-signature": await signature(secret, JSON.stringify(body)) };
-    return openDoor({ client: this.api, path: { id: triggerId }, body, headers });
+    return resumeCallback({ client: this.api, path: { id: triggerId }, body, headers });
   }
   /** Waits until a run has ended, however it ends, over reconnects and restarts of the server. */
   async wait(runId, options2 = {}) {
@@ -3768,7 +3768,7 @@ function checkBytes(what, data) {
   if (bytes > limit) refuse("TOO_LARGE", `the ${what} has ${bytes} bytes; it may have ${limit}`);
 }
 function checkSecret(secret) {
-  if (secret !== void 0 && Buffer.byteLength(secret) < minSecretBytes) refuse("INPUT_ERROR", `the secret of a door has fewer than ${minSecretBytes} bytes`);
+  if (secret !== void 0 && Buffer.byteLength(secret) < minSecretBytes) refuse("INPUT_ERROR", `the secret of a callback has fewer than ${minSecretBytes} bytes`);
 }
 function checkKind(kind) {
   if (!/^[A-Za-z0-9._:/-]{1,128}$/.test(kind)) refuse("BAD_EVENT", `${JSON.stringify(kind)} is no type of event`);
@@ -3847,12 +3847,12 @@ function checkOutput({ output: check }, value, what = "the result") {
   refuse2("OUTPUT_INVALID", `${what} breaks the output schema`, check?.(asJson(value)));
   return value;
 }
-function told2({ path, message }) {
+function told({ path, message }) {
   return path ? ` at ${JSON.stringify(path)}: ${message}` : `: ${message}`;
 }
 function refuse2(code, what, issues = []) {
   const [first] = issues;
-  if (first) throw new RiverrunError(code, what + told2(first), { retriable: false, details: { issues } });
+  if (first) throw new RiverrunError(code, what + told(first), { retriable: false, details: { issues } });
 }
 function asJson(value) {
   return JSON.parse(valueText(value, Infinity));
@@ -3883,19 +3883,19 @@ function stateIssues(check, state) {
 }
 
 // src/testing/memory.ts
-var Doors = class {
+var Callbacks = class {
   #known = /* @__PURE__ */ new Map();
   made(id, isForMany, expiresMs) {
     this.#known.set(id, { isForMany, isUsed: false, expiresMs });
   }
   used(id) {
-    const door = this.#known.get(id);
-    if (door) door.isUsed = true;
+    const callback = this.#known.get(id);
+    if (callback) callback.isUsed = true;
   }
   /** Whether nobody can open it again. */
   isUsed(id) {
-    const door = this.#known.get(id);
-    return door !== void 0 && door.isUsed && !door.isForMany;
+    const callback = this.#known.get(id);
+    return callback !== void 0 && callback.isUsed && !callback.isForMany;
   }
   expiresMs(id) {
     return this.#known.get(id)?.expiresMs;
@@ -3905,7 +3905,7 @@ var Store = class {
   state;
   version = 0;
   triggers = /* @__PURE__ */ new Map();
-  doors = new Doors();
+  callbacks = new Callbacks();
   constructor(state = {}) {
     this.state = copy(state);
   }
@@ -4009,7 +4009,7 @@ var Memory = class {
       checkSecret(secret);
       checkBytes("payload", payload);
       const { id, url } = this.#store.makeTrigger(type, payload);
-      this.#store.doors.made(id, many, timeoutMs === void 0 ? void 0 : Date.now() + timeoutMs);
+      this.#store.callbacks.made(id, many, timeoutMs === void 0 ? void 0 : Date.now() + timeoutMs);
       this.journal.push({ op: "trigger", name: type, value: { id, url } });
       return { id, url };
     },
@@ -4043,7 +4043,7 @@ var Memory = class {
     this.runRetries.push({ op, name, ...nth && { nth }, attempt: failures, error, failedAt: (/* @__PURE__ */ new Date()).toISOString(), delayMs });
     return { attempt: failures + 1, retryAfterMs, ...this.#isStep && retryAfterMs > inPlaceMs && { suspend: true } };
   }
-  /** What an execution is told of what failed before it. */
+  /** What an execution gets of what failed before it. */
   get retries() {
     return [...this.pending.values()].map(({ failures, atMs, ...operation }) => {
       const retryAfterMs = Math.max(0, atMs - Date.now());
@@ -4059,7 +4059,7 @@ var Memory = class {
       throw new RiverrunError("STATE_CONFLICT", "the state has moved on", { details: { version: this.#store.version } });
     }
     const issues = this.#check(this.state, next);
-    if (issues.length) throw new RiverrunError("STATE_INVALID", `the write breaks the state's schema${told2(issues[0])}`, { details: { issues } });
+    if (issues.length) throw new RiverrunError("STATE_INVALID", `the write breaks the state's schema${told(issues[0])}`, { details: { issues } });
     this.#store.state = next;
     this.#store.version += 1;
     return { version: this.#store.version };
@@ -4142,8 +4142,8 @@ var members2 = {
 function checkSettings(config, name) {
   const issues = strangers(config, settings, "", "");
   if (!issues.length) return;
-  const told4 = issues.map(({ path, message }) => `${path}: ${message}`).join("; ");
-  throw new RiverrunError("PROCESS_INVALID", `the config of ${name || "a step"} has ${issues.length} ${issues.length === 1 ? "issue" : "issues"}; ${told4}`, { retriable: false, details: { issues } });
+  const told3 = issues.map(({ path, message }) => `${path}: ${message}`).join("; ");
+  throw new RiverrunError("PROCESS_INVALID", `the config of ${name || "a step"} has ${issues.length} ${issues.length === 1 ? "issue" : "issues"}; ${told3}`, { retriable: false, details: { issues } });
 }
 function checkOptions(what, options2, known4) {
   const stranger = Object.entries(options2).find(([word, value]) => value !== void 0 && !known4.includes(word))?.[0];
@@ -4453,7 +4453,7 @@ var Session = class {
   constructor(credits2) {
     this.#credits = credits2;
   }
-  /** What still runs, or may not have been heard to have ended. */
+  /** What still runs, or has ended without an acknowledgement. */
   get running() {
     return [...this.#begun.values(), ...this.#answers.map(({ running }) => running)];
   }
@@ -4464,7 +4464,7 @@ var Session = class {
   begun(id, { jobId, jobs, runId, lease }) {
     this.#begun.set(id, { invocation: id, jobId: jobId ?? jobs?.[0]?.jobId ?? runId ?? "", lease: lease ?? "" });
   }
-  /** The server knows this worker over a new connection: it is told what it may have missed. */
+  /** The server knows this worker over a new connection: it gets what it may have missed. */
   connected(socket) {
     this.#socket = socket;
     for (const { line } of this.#open.values()) this.#say(line);
@@ -4800,7 +4800,7 @@ var Recorder = class {
     const values = method === "state.setBatch" ? Object.entries(asked.values) : [[asked.key, asked.value]];
     const next = method === "state.delete" ? deleteAt(state, asked.key) : values.reduce((all, [key2, value]) => setAt(all, key2, value), state);
     const [issue, ...more] = writeCheck(this.#options.stateSchema, void 0)(state, next);
-    if (issue) throw new RiverrunError("STATE_INVALID", `the write breaks the state's schema${told2(issue)}`, { details: { issues: [issue, ...more] } });
+    if (issue) throw new RiverrunError("STATE_INVALID", `the write breaks the state's schema${told(issue)}`, { details: { issues: [issue, ...more] } });
   }
   /**
    * Whether the engine has something to answer at once. A call lasts as long as the handler that it
@@ -4866,7 +4866,7 @@ async function simulate(named, options2) {
     const { input = null, flow: flow2, entry, runId, tenantId, correlationId, state } = options2;
     const events = (options2.events ?? []).map(({ at, ...event }) => ({ atMs: arrivalMs({ at }, clock.now), event }));
     const request = { startMs: clock.now, input, flow: flow2, entry, runId, tenantId, correlationId, state, events };
-    return told3(await play(request, processes, clock, options2), thrown);
+    return told2(await play(request, processes, clock, options2), thrown);
   } finally {
     if (!given2) clock.restore();
   }
@@ -4903,7 +4903,7 @@ function catching(handler, thrown) {
     }
   };
 }
-function told3({ report, traces }, thrown) {
+function told2({ report, traces }, thrown) {
   const error = (failure2) => {
     const same2 = thrown.find((one) => {
       const { code: code2 = "HANDLER_ERROR", message } = describe(one);

@@ -14,7 +14,7 @@ import {
   processesOf,
   redactor,
   valueText
-} from "./shared/NW7HWMFS.js";
+} from "./shared/6VRIHIKG.js";
 import {
   definition,
   describe,
@@ -22,7 +22,7 @@ import {
   recordOf,
   revive,
   version
-} from "./shared/FT3DP2IO.js";
+} from "./shared/EEZBG35O.js";
 import {
   CancelledError,
   RiverrunError,
@@ -208,7 +208,7 @@ function checkBytes(what, data) {
   if (bytes > limit) refuse("TOO_LARGE", `the ${what} has ${bytes} bytes; it may have ${limit}`);
 }
 function checkSecret(secret) {
-  if (secret !== void 0 && Buffer.byteLength(secret) < minSecretBytes) refuse("INPUT_ERROR", `the secret of a door has fewer than ${minSecretBytes} bytes`);
+  if (secret !== void 0 && Buffer.byteLength(secret) < minSecretBytes) refuse("INPUT_ERROR", `the secret of a callback has fewer than ${minSecretBytes} bytes`);
 }
 function checkKind(kind) {
   if (!/^[A-Za-z0-9._:/-]{1,128}$/.test(kind)) refuse("BAD_EVENT", `${JSON.stringify(kind)} is no type of event`);
@@ -323,19 +323,19 @@ function stateIssues(check, state) {
 }
 
 // src/testing/memory.ts
-var Doors = class {
+var Callbacks = class {
   #known = /* @__PURE__ */ new Map();
   made(id, isForMany, expiresMs) {
     this.#known.set(id, { isForMany, isUsed: false, expiresMs });
   }
   used(id) {
-    const door = this.#known.get(id);
-    if (door) door.isUsed = true;
+    const callback = this.#known.get(id);
+    if (callback) callback.isUsed = true;
   }
   /** Whether nobody can open it again. */
   isUsed(id) {
-    const door = this.#known.get(id);
-    return door !== void 0 && door.isUsed && !door.isForMany;
+    const callback = this.#known.get(id);
+    return callback !== void 0 && callback.isUsed && !callback.isForMany;
   }
   expiresMs(id) {
     return this.#known.get(id)?.expiresMs;
@@ -345,7 +345,7 @@ var Store = class {
   state;
   version = 0;
   triggers = /* @__PURE__ */ new Map();
-  doors = new Doors();
+  callbacks = new Callbacks();
   constructor(state = {}) {
     this.state = copy(state);
   }
@@ -449,7 +449,7 @@ var Memory = class {
       checkSecret(secret);
       checkBytes("payload", payload);
       const { id, url } = this.#store.makeTrigger(type, payload);
-      this.#store.doors.made(id, many, timeoutMs === void 0 ? void 0 : Date.now() + timeoutMs);
+      this.#store.callbacks.made(id, many, timeoutMs === void 0 ? void 0 : Date.now() + timeoutMs);
       this.journal.push({ op: "trigger", name: type, value: { id, url } });
       return { id, url };
     },
@@ -483,7 +483,7 @@ var Memory = class {
     this.runRetries.push({ op, name, ...nth && { nth }, attempt: failures, error, failedAt: (/* @__PURE__ */ new Date()).toISOString(), delayMs });
     return { attempt: failures + 1, retryAfterMs, ...this.#isStep && retryAfterMs > inPlaceMs && { suspend: true } };
   }
-  /** What an execution is told of what failed before it. */
+  /** What an execution gets of what failed before it. */
   get retries() {
     return [...this.pending.values()].map(({ failures, atMs, ...operation }) => {
       const retryAfterMs = Math.max(0, atMs - Date.now());

@@ -2,11 +2,11 @@ import {
   Invocations,
   Session,
   processesOf
-} from "./shared/NW7HWMFS.js";
+} from "./shared/6VRIHIKG.js";
 import {
   protocolVersion,
   version
-} from "./shared/FT3DP2IO.js";
+} from "./shared/EEZBG35O.js";
 import {
   RiverrunError,
   isObject
@@ -347,7 +347,7 @@ var Worker = class {
   }
   /**
    * Takes no more, and settles when what runs has ended and the server has let the worker go. What
-   * has not ended after `graceMs` is told to stop.
+   * has not ended after `graceMs` is asked to stop.
    */
   async stop({ graceMs } = {}) {
     const timer = graceMs === void 0 ? void 0 : setTimeout(() => this.#invocations.cancelAll("shutdown"), graceMs);

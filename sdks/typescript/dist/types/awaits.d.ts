@@ -25,7 +25,7 @@ export interface AwaitEventOptions<Data = any> {
     lookback?: Duration | 'run' | 'none';
 }
 export interface AwaitTriggerOptions {
-    /** Who opens the door; `webhook` where absent. */
+    /** Who resumes the callback; `webhook` where absent. */
     type?: 'webhook' | 'user' | 'api';
     /** What whoever opens it is shown. */
     payload?: unknown;
@@ -36,7 +36,7 @@ export interface AwaitTriggerOptions {
     /** Requests must be signed with it. */
     secret?: string;
 }
-/** A door for somebody outside. */
+/** A callback: a URL that resumes the step. */
 export interface Trigger<Payload = any> {
     readonly id: string;
     /** Where a POST opens it. Nobody can guess it. */

@@ -3,7 +3,7 @@
  */
 import { RiverrunError } from './errors.ts';
 import { type Failure, type WireError } from './wire.ts';
-/** What is to be told about something that was thrown. */
+/** The failure of something that was thrown. */
 export declare function describe(thrown: unknown): Failure;
 /** What is recorded of an error that code may catch, as the journal gives it back. */
 export declare function recordOf(thrown: unknown): Failure;

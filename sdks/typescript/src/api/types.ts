@@ -273,7 +273,7 @@ export type ChangedTrigger = {
 };
 
 export type CleanBody = {
-    filter?: LetterFilter | null;
+    filter?: DeadLetterFilter | null;
     /**
      * The most jobs to remove.
      */
@@ -293,6 +293,27 @@ export type ClearBody = {
      * Also removes jobs that wait for their time.
      */
     delayed?: boolean;
+};
+
+/**
+ * A filter for jobs. A job must match all members.
+ */
+export type DeadLetterFilter = {
+    /**
+     * Ended at or after this time.
+     */
+    after?: string | number | null;
+    /**
+     * Ended at or before this time, as ISO 8601 or milliseconds.
+     */
+    before?: string | number | null;
+    /**
+     * The code of the error of the job.
+     */
+    code?: string | null;
+    key?: string | null;
+    name?: string | null;
+    tag?: string | null;
 };
 
 export type Debounce = {
@@ -635,7 +656,7 @@ export type FlowDiagram = {
     name?: string | null;
     nodes: Array<FlowNode>;
     /**
-     * What has to come from outside: events that no step says it emits, and doors.
+     * What has to come from outside: events that no step says it emits, and callbacks.
      */
     outside?: Array<FlowOutside> | null;
 };
@@ -707,13 +728,13 @@ export type FlowNode = {
 export type FlowOutside = {
     condition?: string | null;
     /**
-     * The kind of the event, or who opens the door: `webhook`, `user` or `api`.
+     * The kind of the event, or who resumes the callback: `webhook`, `user` or `api`.
      */
     label: string;
     to: string;
     /**
      * `enters` (an event that enters the step), `resumes` (one that it waits for) or `opens` (a
-     * door that it waits at).
+     * callback that it waits for).
      */
     type: string;
 };
@@ -883,27 +904,6 @@ export type KeyWindow = {
 };
 
 /**
- * A filter for jobs. A job must match all members.
- */
-export type LetterFilter = {
-    /**
-     * Ended at or after this time.
-     */
-    after?: string | number | null;
-    /**
-     * Ended at or before this time, as ISO 8601 or milliseconds.
-     */
-    before?: string | number | null;
-    /**
-     * The code of the error of the job.
-     */
-    code?: string | null;
-    key?: string | null;
-    name?: string | null;
-    tag?: string | null;
-};
-
-/**
  * An event, as anybody may write it. Older forms are accepted as well.
  */
 export type NewEvent = {
@@ -977,7 +977,7 @@ export type NewTrigger = {
 };
 
 /**
- * What somebody who opened a door is told.
+ * The answer to whoever resumed a callback.
  */
 export type Opened = {
     runId: string;
@@ -1070,7 +1070,7 @@ export type ReasonBody = {
 };
 
 export type RedriveBody = {
-    filter?: LetterFilter | null;
+    filter?: DeadLetterFilter | null;
     /**
      * The most jobs to queue, the newest first. Default: all.
      */
@@ -1194,11 +1194,11 @@ export type Run = {
 };
 
 /**
- * What a visit waits for, or a door that a step has made: `event` or `trigger`.
+ * What a visit waits for, or a callback that a step has created: `event` or `trigger`.
  */
 export type RunAwait = {
     /**
-     * Of a door: it is over, and tells whoever comes so.
+     * Of a callback: it is closed; later requests get an error that says so.
      */
     closed?: boolean | null;
     /**
@@ -1217,15 +1217,15 @@ export type RunAwait = {
      */
     firedAt?: string | null;
     /**
-     * Whoever knows a door's id may open it.
+     * The id of a callback is all that a request needs to resume it.
      */
     id: string;
     /**
-     * Of a door: it may be opened again and again.
+     * Of a callback: it may be resumed repeatedly.
      */
     many?: boolean | null;
     /**
-     * Of a door: it takes only what is signed.
+     * Of a callback: it accepts only signed requests.
      */
     signed?: boolean | null;
     step: string;
@@ -1740,7 +1740,8 @@ export type WhyReason = {
     max?: number | null;
     message?: string | null;
     /**
-     * How often a door was opened that waits for more, and how often it is to be, if that was said.
+     * How often a callback was resumed that waits for more, and how often it is to be, if that was
+     * said.
      */
     opened?: number | null;
     /**
@@ -2547,7 +2548,7 @@ export type RegisterFlowResponses = {
 
 export type RegisterFlowResponse = RegisterFlowResponses[keyof RegisterFlowResponses];
 
-export type OpenDoorOfFlowData = {
+export type ResumeCallbackOfFlowData = {
     /**
      * Any JSON, or nothing
      */
@@ -2562,7 +2563,7 @@ export type OpenDoorOfFlowData = {
     url: '/api/flows/triggers/{id}';
 };
 
-export type OpenDoorOfFlowErrors = {
+export type ResumeCallbackOfFlowErrors = {
     /**
      * SIGNATURE_INVALID
      */
@@ -2589,9 +2590,9 @@ export type OpenDoorOfFlowErrors = {
     default: Failure;
 };
 
-export type OpenDoorOfFlowError = OpenDoorOfFlowErrors[keyof OpenDoorOfFlowErrors];
+export type ResumeCallbackOfFlowError = ResumeCallbackOfFlowErrors[keyof ResumeCallbackOfFlowErrors];
 
-export type OpenDoorOfFlowResponses = {
+export type ResumeCallbackOfFlowResponses = {
     /**
      * Stored: the step resumes
      */
@@ -2602,7 +2603,7 @@ export type OpenDoorOfFlowResponses = {
     201: StartedRun;
 };
 
-export type OpenDoorOfFlowResponse = OpenDoorOfFlowResponses[keyof OpenDoorOfFlowResponses];
+export type ResumeCallbackOfFlowResponse = ResumeCallbackOfFlowResponses[keyof ResumeCallbackOfFlowResponses];
 
 export type ValidateFlowData = {
     /**
@@ -4997,7 +4998,7 @@ export type ChangeTriggerResponses = {
 
 export type ChangeTriggerResponse = ChangeTriggerResponses[keyof ChangeTriggerResponses];
 
-export type OpenDoorData = {
+export type ResumeCallbackData = {
     /**
      * Any JSON, or nothing
      */
@@ -5012,7 +5013,7 @@ export type OpenDoorData = {
     url: '/api/triggers/{id}';
 };
 
-export type OpenDoorErrors = {
+export type ResumeCallbackErrors = {
     /**
      * SIGNATURE_INVALID
      */
@@ -5039,9 +5040,9 @@ export type OpenDoorErrors = {
     default: Failure;
 };
 
-export type OpenDoorError = OpenDoorErrors[keyof OpenDoorErrors];
+export type ResumeCallbackError = ResumeCallbackErrors[keyof ResumeCallbackErrors];
 
-export type OpenDoorResponses = {
+export type ResumeCallbackResponses = {
     /**
      * Stored: the step resumes
      */
@@ -5052,7 +5053,7 @@ export type OpenDoorResponses = {
     201: StartedRun;
 };
 
-export type OpenDoorResponse = OpenDoorResponses[keyof OpenDoorResponses];
+export type ResumeCallbackResponse = ResumeCallbackResponses[keyof ResumeCallbackResponses];
 
 export type DisableTriggerData = {
     body?: never;

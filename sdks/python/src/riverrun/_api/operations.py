@@ -245,11 +245,11 @@ class Api:
         answer: types.RegisteredFlow = self._http.send(request)
         return answer
 
-    def open_door_of_flow(
+    def resume_callback_of_flow(
         self, id: str, body: Any | None = None
     ) -> types.Opened | types.StartedRun:
         """Answer a callback, at the path of the specifications."""
-        request = requests.open_door_of_flow(id, body)
+        request = requests.resume_callback_of_flow(id, body)
         answer: types.Opened | types.StartedRun = self._http.send(request)
         return answer
 
@@ -440,7 +440,7 @@ class Api:
     def cancel_job(self, id: str, body: types.ReasonBody | None = None) -> types.QueueJob:
         """Cancel a job.
 
-        One that waits ends at once; one that runs is told to stop, and stopped. That of a step
+        One that waits ends at once; one that runs is asked to stop, and stopped. That of a step
         ends with its run.
         """
         request = requests.cancel_job(id, body)
@@ -923,7 +923,7 @@ class Api:
         answer: types.Trigger = self._http.send(request)
         return answer
 
-    def open_door(self, id: str, body: Any | None = None) -> types.Opened | types.StartedRun:
+    def resume_callback(self, id: str, body: Any | None = None) -> types.Opened | types.StartedRun:
         """Answer a callback.
 
         Resumes the step that waits for the callback (`ctx.await.trigger`, or `await: {type:
@@ -931,7 +931,7 @@ class Api:
         it was created for many. If no step waits for the id and a trigger has it, the trigger is
         fired, as by `/api/triggers/{id}/fire`.
         """
-        request = requests.open_door(id, body)
+        request = requests.resume_callback(id, body)
         answer: types.Opened | types.StartedRun = self._http.send(request)
         return answer
 
@@ -1260,11 +1260,11 @@ class AsyncApi:
         answer: types.RegisteredFlow = await self._http.send(request)
         return answer
 
-    async def open_door_of_flow(
+    async def resume_callback_of_flow(
         self, id: str, body: Any | None = None
     ) -> types.Opened | types.StartedRun:
         """Answer a callback, at the path of the specifications."""
-        request = requests.open_door_of_flow(id, body)
+        request = requests.resume_callback_of_flow(id, body)
         answer: types.Opened | types.StartedRun = await self._http.send(request)
         return answer
 
@@ -1457,7 +1457,7 @@ class AsyncApi:
     async def cancel_job(self, id: str, body: types.ReasonBody | None = None) -> types.QueueJob:
         """Cancel a job.
 
-        One that waits ends at once; one that runs is told to stop, and stopped. That of a step
+        One that waits ends at once; one that runs is asked to stop, and stopped. That of a step
         ends with its run.
         """
         request = requests.cancel_job(id, body)
@@ -1940,7 +1940,9 @@ class AsyncApi:
         answer: types.Trigger = await self._http.send(request)
         return answer
 
-    async def open_door(self, id: str, body: Any | None = None) -> types.Opened | types.StartedRun:
+    async def resume_callback(
+        self, id: str, body: Any | None = None
+    ) -> types.Opened | types.StartedRun:
         """Answer a callback.
 
         Resumes the step that waits for the callback (`ctx.await.trigger`, or `await: {type:
@@ -1948,7 +1950,7 @@ class AsyncApi:
         it was created for many. If no step waits for the id and a trigger has it, the trigger is
         fired, as by `/api/triggers/{id}/fire`.
         """
-        request = requests.open_door(id, body)
+        request = requests.resume_callback(id, body)
         answer: types.Opened | types.StartedRun = await self._http.send(request)
         return answer
 

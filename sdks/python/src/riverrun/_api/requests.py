@@ -224,7 +224,7 @@ def register_flow(body: Any) -> Request:
     return Request("POST", "/api/flows", body=body)
 
 
-def open_door_of_flow(id: str, body: Any | None = None) -> Request:
+def resume_callback_of_flow(id: str, body: Any | None = None) -> Request:
     return Request("POST", f"/api/flows/triggers/{segment(id)}", body=body)
 
 
@@ -688,7 +688,7 @@ def get_trigger(id: str) -> Request:
     return Request("GET", f"/api/triggers/{segment(id)}")
 
 
-def open_door(id: str, body: Any | None = None) -> Request:
+def resume_callback(id: str, body: Any | None = None) -> Request:
     return Request("POST", f"/api/triggers/{segment(id)}", body=body)
 
 

@@ -194,7 +194,7 @@ class ChangedTrigger(TypedDict):
 
 
 class CleanBody(TypedDict):
-    filter: NotRequired[LetterFilter | None]
+    filter: NotRequired[DeadLetterFilter | None]
     #: The most jobs to remove.
     limit: NotRequired[int | None]
     #: Only jobs that ended at least this long ago.
@@ -206,6 +206,20 @@ class CleanBody(TypedDict):
 class ClearBody(TypedDict):
     #: Also removes jobs that wait for their time.
     delayed: NotRequired[bool]
+
+
+class DeadLetterFilter(TypedDict):
+    """A filter for jobs. A job must match all members."""
+
+    #: Ended at or after this time.
+    after: NotRequired[str | int | None]
+    #: Ended at or before this time, as ISO 8601 or milliseconds.
+    before: NotRequired[str | int | None]
+    #: The code of the error of the job.
+    code: NotRequired[str | None]
+    key: NotRequired[str | None]
+    name: NotRequired[str | None]
+    tag: NotRequired[str | None]
 
 
 class Debounce(TypedDict):
@@ -418,7 +432,7 @@ class FlowDiagram(TypedDict):
     flow: str
     name: NotRequired[str | None]
     nodes: list[FlowNode]
-    #: What has to come from outside: events that no step says it emits, and doors.
+    #: What has to come from outside: events that no step says it emits, and callbacks.
     outside: NotRequired[list[FlowOutside] | None]
 
 
@@ -473,11 +487,11 @@ class FlowOutside(TypedDict):
     """What comes from outside the flow."""
 
     condition: NotRequired[str | None]
-    #: The kind of the event, or who opens the door: `webhook`, `user` or `api`.
+    #: The kind of the event, or who resumes the callback: `webhook`, `user` or `api`.
     label: str
     to: str
     #: `enters` (an event that enters the step), `resumes` (one that it waits for) or `opens` (a
-    #: door that it waits at).
+    #: callback that it waits for).
     type: str
 
 
@@ -597,20 +611,6 @@ class KeyWindow(TypedDict):
     windowMs: NotRequired[int | None]
 
 
-class LetterFilter(TypedDict):
-    """A filter for jobs. A job must match all members."""
-
-    #: Ended at or after this time.
-    after: NotRequired[str | int | None]
-    #: Ended at or before this time, as ISO 8601 or milliseconds.
-    before: NotRequired[str | int | None]
-    #: The code of the error of the job.
-    code: NotRequired[str | None]
-    key: NotRequired[str | None]
-    name: NotRequired[str | None]
-    tag: NotRequired[str | None]
-
-
 class NewEvent(TypedDict):
     """An event, as anybody may write it. Older forms are accepted as well."""
 
@@ -658,7 +658,7 @@ class NewTrigger(TypedDict):
 
 
 class Opened(TypedDict):
-    """What somebody who opened a door is told."""
+    """The answer to whoever resumed a callback."""
 
     runId: str
     success: bool
@@ -725,7 +725,7 @@ class ReasonBody(TypedDict):
 
 
 class RedriveBody(TypedDict):
-    filter: NotRequired[LetterFilter | None]
+    filter: NotRequired[DeadLetterFilter | None]
     #: The most jobs to queue, the newest first. Default: all.
     limit: NotRequired[int | None]
     #: The most jobs to start per second.
@@ -809,9 +809,9 @@ class Run(TypedDict):
 
 
 class RunAwait(TypedDict):
-    """What a visit waits for, or a door that a step has made: `event` or `trigger`."""
+    """What a visit waits for, or a callback that a step has created: `event` or `trigger`."""
 
-    #: Of a door: it is over, and tells whoever comes so.
+    #: Of a callback: it is closed; later requests get an error that says so.
     closed: NotRequired[bool | None]
     #: ISO 8601.
     createdAt: str
@@ -820,11 +820,11 @@ class RunAwait(TypedDict):
     expiresAt: NotRequired[str | None]
     #: When it was fired last.
     firedAt: NotRequired[str | None]
-    #: Whoever knows a door's id may open it.
+    #: The id of a callback is all that a request needs to resume it.
     id: str
-    #: Of a door: it may be opened again and again.
+    #: Of a callback: it may be resumed repeatedly.
     many: NotRequired[bool | None]
-    #: Of a door: it takes only what is signed.
+    #: Of a callback: it accepts only signed requests.
     signed: NotRequired[bool | None]
     step: str
     #: `{type, payload?, secret?, secretEnv?, count?}`
@@ -1172,8 +1172,8 @@ class WhyReason(TypedDict):
     #: Jobs of the queue that may begin within a window.
     max: NotRequired[int | None]
     message: NotRequired[str | None]
-    #: How often a door was opened that waits for more, and how often it is to be, if that was
-    #: said.
+    #: How often a callback was resumed that waits for more, and how often it is to be, if that
+    #: was said.
     opened: NotRequired[int | None]
     #: Of `backoff`: the operation of the step's code whose try failed, `{op, name, nth?, try}`.
     operation: NotRequired[Any]

@@ -1,5 +1,5 @@
 import type { Client, Options as Options2, TDataShape } from '../client/http.ts';
-import type { AddJobsData, AppendEventsData, BackfillScheduleData, CancelFlowRunData, CancelJobData, CancelRunData, ChangeJobData, ChangeTriggerData, CleanQueueData, ClearQueueData, CreateTriggerData, DeadLettersData, DeleteRunData, DisableTriggerData, DrainWorkerData, EmitEventData, EnableTriggerData, EventsOfKindData, ExecuteData, ExecutionEventsData, ExecutionJobsData, FireTriggerData, FlowDiagramData, FlowRunsData, FlowVersionsData, FollowNamedData, FollowNamedResponse, FollowRunData, FollowRunResponse, FollowStreamData, FollowStreamResponse, ForkRunData, GetAwaitStatsData, GetExecutionData, GetFlowData, GetFlowRunData, GetFlowSchemaData, GetHandlerData, GetJobData, GetQueueData, GetRunData, GetStoryData, GetStreamData, GetTriggerData, GetUnheardData, ImportRunData, ListExecutionsData, ListFlowsData, ListHandlersData, ListJobsData, ListProcessesData, ListQueuesData, ListRunsData, ListSchedulesData, ListStreamsData, ListTriggersData, ListWorkersData, OpenapiJsonData, OpenDoorData, OpenDoorOfFlowData, PauseQueueData, PauseRunData, PromoteJobData, PurgeData, QueueJobsData, RedriveData, RegisterFlowData, RemoveJobByIdData, RemoveJobData, RemoveTriggerData, RerunRunData, ResumeQueueData, ResumeRunData, RetryJobData, RunAwaitsData, RunChildrenData, RunEventsData, RunHistoryData, RunJobsData, RunStateData, RunWhyData, StartRunData, StreamEventsData, TriggerHistoryData, TriggerStatsData, ValidateFlowData, VersionData } from './types.ts';
+import type { AddJobsData, AppendEventsData, BackfillScheduleData, CancelFlowRunData, CancelJobData, CancelRunData, ChangeJobData, ChangeTriggerData, CleanQueueData, ClearQueueData, CreateTriggerData, DeadLettersData, DeleteRunData, DisableTriggerData, DrainWorkerData, EmitEventData, EnableTriggerData, EventsOfKindData, ExecuteData, ExecutionEventsData, ExecutionJobsData, FireTriggerData, FlowDiagramData, FlowRunsData, FlowVersionsData, FollowNamedData, FollowNamedResponse, FollowRunData, FollowRunResponse, FollowStreamData, FollowStreamResponse, ForkRunData, GetAwaitStatsData, GetExecutionData, GetFlowData, GetFlowRunData, GetFlowSchemaData, GetHandlerData, GetJobData, GetQueueData, GetRunData, GetStoryData, GetStreamData, GetTriggerData, GetUnheardData, ImportRunData, ListExecutionsData, ListFlowsData, ListHandlersData, ListJobsData, ListProcessesData, ListQueuesData, ListRunsData, ListSchedulesData, ListStreamsData, ListTriggersData, ListWorkersData, OpenapiJsonData, PauseQueueData, PauseRunData, PromoteJobData, PurgeData, QueueJobsData, RedriveData, RegisterFlowData, RemoveJobByIdData, RemoveJobData, RemoveTriggerData, RerunRunData, ResumeCallbackData, ResumeCallbackOfFlowData, ResumeQueueData, ResumeRunData, RetryJobData, RunAwaitsData, RunChildrenData, RunEventsData, RunHistoryData, RunJobsData, RunStateData, RunWhyData, StartRunData, StreamEventsData, TriggerHistoryData, TriggerStatsData, ValidateFlowData, VersionData } from './types.ts';
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
      * You can provide a client instance returned by `createClient()` instead of
@@ -120,7 +120,7 @@ export declare const registerFlow: <ThrowOnError extends boolean = false>(option
 /**
  * Answer a callback, at the path of the specifications
  */
-export declare const openDoorOfFlow: <ThrowOnError extends boolean = false>(options: Options<OpenDoorOfFlowData, ThrowOnError>) => Promise<import("./types.ts").Opened | import("./types.ts").StartedRun>;
+export declare const resumeCallbackOfFlow: <ThrowOnError extends boolean = false>(options: Options<ResumeCallbackOfFlowData, ThrowOnError>) => Promise<import("./types.ts").Opened | import("./types.ts").StartedRun>;
 /**
  * Validate a definition
  *
@@ -205,8 +205,8 @@ export declare const changeJob: <ThrowOnError extends boolean = false>(options: 
 /**
  * Cancel a job
  *
- * One that waits ends at once; one that runs is told to stop, and stopped. That of a step ends with
- * its run.
+ * One that waits ends at once; one that runs is asked to stop, and stopped. That of a step ends
+ * with its run.
  */
 export declare const cancelJob: <ThrowOnError extends boolean = false>(options: Options<CancelJobData, ThrowOnError>) => Promise<import("./types.ts").QueueJob>;
 /**
@@ -464,7 +464,7 @@ export declare const changeTrigger: <ThrowOnError extends boolean = false>(optio
  * many. If no step waits for the id and a trigger has it, the trigger is fired, as by
  * `/api/triggers/{id}/fire`.
  */
-export declare const openDoor: <ThrowOnError extends boolean = false>(options: Options<OpenDoorData, ThrowOnError>) => Promise<import("./types.ts").Opened | import("./types.ts").StartedRun>;
+export declare const resumeCallback: <ThrowOnError extends boolean = false>(options: Options<ResumeCallbackData, ThrowOnError>) => Promise<import("./types.ts").Opened | import("./types.ts").StartedRun>;
 /**
  * Disable a trigger
  *

@@ -213,7 +213,7 @@ export declare class Riverrun {
     startAndWait<State = Record<string, unknown>, Result = unknown>(flow: string, input?: unknown, { timeoutMs, signal, ...options }?: StartOptions & WaitOptions): Promise<Run<State, Result>>;
     run<State = Record<string, unknown>, Result = unknown>(runId: string): Promise<Run<State, Result>>;
     runs(query?: RunQuery): Promise<Page<RunRecord>>;
-    /** For good: what runs is told to stop, what waits is removed, children follow. */
+    /** For good: what runs is asked to stop, what waits is removed, children follow. */
     cancel(runId: string, reason?: string): Promise<Run>;
     /** It begins no more steps until it is resumed; attempts that run are let finish. */
     pause(runId: string, reason?: string): Promise<Run>;
@@ -241,7 +241,7 @@ export declare class Riverrun {
     }>>;
     /** How many events there were that nobody reacts to, by kind. */
     unheard(): Promise<unknown>;
-    /** How many wait for events and at doors, and how many events an expression has yet to judge. */
+    /** How many wait for events and for callbacks, and how many events an expression has yet to judge. */
     awaits(): Promise<unknown>;
     /** The runs that its steps started. */
     children(runId: string, query?: RunQuery): Promise<Page<RunRecord>>;

@@ -163,7 +163,7 @@ export interface JobRecord<Data = unknown, Result = unknown> {
     priority?: number;
     key?: string;
     checkpoint?: unknown;
-    /** It was told to stop, and has not yet. */
+    /** It was asked to stop, and has not yet. */
     cancelling?: boolean;
     /** Who runs it, and until when that counts. */
     owner?: string;

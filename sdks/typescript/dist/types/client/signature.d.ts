@@ -1,2 +1,2 @@
-/** What a door with a secret wants to see of whoever opens it: the HMAC-SHA256 of the body. */
+/** The signature that a callback with a secret requires: the HMAC-SHA256 of the body. */
 export declare function signature(secret: string, body: string): Promise<string>;

@@ -24,7 +24,7 @@ export interface Try {
     /** Aborted when the try has taken too long, or the work is to stop. */
     readonly signal: AbortSignal;
 }
-/** A try that the code was told is over; what it still does must not count. */
+/** A try that the code got as over; what it still does must not count. */
 export interface Bounded extends Try {
     readonly over: RiverrunError | undefined;
 }

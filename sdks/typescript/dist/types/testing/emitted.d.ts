@@ -1,5 +1,5 @@
 /**
- * What the server refuses of events that handlers emit, and of doors that they make.
+ * What the server refuses of events that handlers emit, and of callbacks that they make.
  */
 export declare function checkEvent(type: string, data: any): void;
 export declare function checkBytes(what: string, data: unknown): void;

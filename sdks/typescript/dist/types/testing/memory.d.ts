@@ -46,8 +46,8 @@ export interface Effects {
         runId: string;
     }[];
 }
-/** What becomes of the doors that code has made. */
-declare class Doors {
+/** What becomes of the callbacks that code has made. */
+declare class Callbacks {
     #private;
     made(id: string, isForMany: boolean, expiresMs: number | undefined): void;
     used(id: string): void;
@@ -60,7 +60,7 @@ export declare class Store {
     state: State;
     version: number;
     readonly triggers: Map<string, MadeTrigger>;
-    readonly doors: Doors;
+    readonly callbacks: Callbacks;
     constructor(state?: State);
     makeTrigger(type: string, payload: unknown): MadeTrigger;
 }
@@ -130,7 +130,7 @@ export declare class Memory implements Link, Effects {
     /** Like the wire, it lets nothing through but JSON, and gives copies. */
     request(method: string, params: Params): Promise<any>;
     notify(method: string, params: Params): void;
-    /** What an execution is told of what failed before it. */
+    /** What an execution gets of what failed before it. */
     get retries(): PendingRetry[];
 }
 export declare function isSameJob({ jobId, queue, options }: Effects['enqueued'][number], to: string, wanted: EnqueueOptions): boolean;

@@ -1,5 +1,5 @@
 /**
- * What an application offers to run, as the server is told of it.
+ * What an application offers to run, as the server gets it.
  */
 import type { ProcessConfig } from '../config.ts';
 import type { Processes } from '../runner/modules.ts';

@@ -1,5 +1,5 @@
 /**
- * What a worker has to say to its server, over all of its connections. What may not have been heard
+ * What a worker has to say to its server, over all of its connections. What may not have been received
  * is said again over the next one; the server does it once.
  */
 import type { Voice } from '../runner/invocations.ts';
@@ -17,12 +17,12 @@ export declare class Session implements Voice {
     /** Frames that were lost because too much waited. */
     lost: number;
     constructor(credits: number);
-    /** What still runs, or may not have been heard to have ended. */
+    /** What still runs, or has ended without an acknowledgement. */
     get running(): Running[];
     /** Whether the server has still to hear of something. */
     get hasMoreToSay(): boolean;
     begun(id: number, { jobId, jobs, runId, lease }: InvokeParams): void;
-    /** The server knows this worker over a new connection: it is told what it may have missed. */
+    /** The server knows this worker over a new connection: it gets what it may have missed. */
     connected(socket: WebSocket): void;
     disconnected(): void;
     /** Hands an answer of the server to whoever asked. */

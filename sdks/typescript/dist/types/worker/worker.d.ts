@@ -65,7 +65,7 @@ export declare class Worker {
     begin(): Promise<void>;
     /**
      * Takes no more, and settles when what runs has ended and the server has let the worker go. What
-     * has not ended after `graceMs` is told to stop.
+     * has not ended after `graceMs` is asked to stop.
      */
     stop({ graceMs }?: {
         graceMs?: number;

@@ -41,7 +41,7 @@ var registerFlow = (options) => options.client.post({
     ...options.headers
   }
 });
-var openDoorOfFlow = (options) => options.client.post({
+var resumeCallbackOfFlow = (options) => options.client.post({
   url: "/api/flows/triggers/{id}",
   ...options,
   headers: {
@@ -247,7 +247,7 @@ var changeTrigger = (options) => options.client.patch({
     ...options.headers
   }
 });
-var openDoor = (options) => options.client.post({
+var resumeCallback = (options) => options.client.post({
   url: "/api/triggers/{id}",
   ...options,
   headers: {
@@ -489,7 +489,7 @@ export {
   executionJobs,
   listFlows,
   registerFlow,
-  openDoorOfFlow,
+  resumeCallbackOfFlow,
   validateFlow,
   getFlow,
   flowDiagram,
@@ -548,7 +548,7 @@ export {
   removeTrigger,
   getTrigger,
   changeTrigger,
-  openDoor,
+  resumeCallback,
   disableTrigger,
   enableTrigger,
   fireTrigger,

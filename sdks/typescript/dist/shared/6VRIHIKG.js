@@ -5,7 +5,7 @@ import {
   refusal,
   revive,
   wireError
-} from "./FT3DP2IO.js";
+} from "./EEZBG35O.js";
 import {
   CancelledError,
   ExecutionOver,
@@ -96,7 +96,7 @@ var StepAwaits = class {
     const { type = "webhook", payload, timeout, many, secret } = known("await.trigger", options2, triggerOptions);
     this.#step.refuseInRun();
     if (!triggerTypes.includes(type)) throw wrong("type", type, "webhook, user or api");
-    if (many !== void 0 && typeof many !== "boolean") throw wrong("many", many, 'true or false; how often a door is opened before a step goes on stands in the config, as await: { type: "trigger", many }');
+    if (many !== void 0 && typeof many !== "boolean") throw wrong("many", many, 'true or false; how often a callback is resumed before a step goes on is set in the config, as await: { type: "trigger", many }');
     if (secret !== void 0 && typeof secret !== "string") throw wrong("secret", secret, "a text");
     const timeoutMs = timeout === void 0 ? void 0 : timeoutIn(timeout);
     const make = () => this.#step.request("await.trigger", { type, payload, timeoutMs, many, secret });
@@ -1584,7 +1584,7 @@ var Session = class {
   constructor(credits) {
     this.#credits = credits;
   }
-  /** What still runs, or may not have been heard to have ended. */
+  /** What still runs, or has ended without an acknowledgement. */
   get running() {
     return [...this.#begun.values(), ...this.#answers.map(({ running }) => running)];
   }
@@ -1595,7 +1595,7 @@ var Session = class {
   begun(id, { jobId, jobs, runId, lease }) {
     this.#begun.set(id, { invocation: id, jobId: jobId ?? jobs?.[0]?.jobId ?? runId ?? "", lease: lease ?? "" });
   }
-  /** The server knows this worker over a new connection: it is told what it may have missed. */
+  /** The server knows this worker over a new connection: it gets what it may have missed. */
   connected(socket) {
     this.#socket = socket;
     for (const { line } of this.#open.values()) this.#say(line);

@@ -46,7 +46,7 @@ var executionOver = -32002;
 
 // src/failure.ts
 var longestText = 64 * 1024;
-var told = /* @__PURE__ */ new Set(["message", "name", "stack", "cause", "retriable", "retryAfterMs", "details", "__proto__"]);
+var ownMembers = /* @__PURE__ */ new Set(["message", "name", "stack", "cause", "retriable", "retryAfterMs", "details", "__proto__"]);
 function describe(thrown) {
   if (!isObject(thrown)) return { message: cut(String(thrown)) };
   const failure = { message: cut(typeof thrown.message === "string" ? thrown.message : text(thrown)) };
@@ -80,7 +80,7 @@ function wireError(failure, code = -32e3) {
   return { code, message, data };
 }
 function membersOf(thrown) {
-  const isMember = ([name, value]) => !told.has(name) && (name !== "code" || typeof value === "number") && isSmallJson(value);
+  const isMember = ([name, value]) => !ownMembers.has(name) && (name !== "code" || typeof value === "number") && isSmallJson(value);
   return Object.fromEntries(Object.entries(thrown).filter(isMember));
 }
 function withCauses(stack, cause, depth = 0) {
