@@ -5,7 +5,7 @@ use axum::{extract::State, http::StatusCode, response::IntoResponse};
 use indexmap::IndexMap;
 use riverrun_engine::{HistoryOutcome, VisitKey, Wait};
 use riverrun_runtime::Loaded;
-use riverrun_store::{JobState, RunRecord, Steer};
+use riverrun_store::{EventQuery, JobRecord, JobState, RunRecord, Steer};
 use riverrun_types::{ErrorCode, Millis, Name, RunId, RunStatus, VisitStatus, time::iso};
 use serde::{Deserialize, Deserializer, de::Error as _};
 use utoipa::IntoParams;
@@ -154,12 +154,13 @@ async fn of_queues(api: &Api, query: JobListQuery, status: Vec<JobState>) -> Ans
         },
     };
     let mut items = Vec::new();
+    let mut bytes = 0;
     let mut next_cursor = None;
     let all = api.runtime().queues().await?;
     let after = |name: &Name| from.as_ref().is_none_or(|(from, _)| name >= from);
     let names = all.into_iter().map(|view| view.record.name).filter(after);
     for (looked, name) in names.enumerate() {
-        if items.len() == query.limit || looked == QUEUES {
+        if items.len() == query.limit || looked == QUEUES || bytes >= EventQuery::PAGE_BYTES {
             next_cursor = Some(format!("{name}:"));
             break;
         }
@@ -169,6 +170,11 @@ async fn of_queues(api: &Api, query: JobListQuery, status: Vec<JobState>) -> Ans
         filter.cursor = place.filter(|rest| !rest.is_empty());
         filter.limit = query.limit - items.len();
         let page = api.runtime().jobs(&filter).await?;
+        bytes += page
+            .items
+            .iter()
+            .map(JobRecord::payload_bytes)
+            .sum::<usize>();
         items.extend(page.items);
         if let Some(rest) = page.next {
             next_cursor = Some(format!("{}:{rest}", filter.queue));

@@ -1,7 +1,7 @@
 //! What people do to runs: cancel, pause, resume, rerun, fork, delete.
 
 use axum::{extract::State, http::StatusCode, response::IntoResponse};
-use riverrun_runtime::Exported;
+use riverrun_runtime::{Error, Exported, Loaded, RunView};
 use riverrun_types::{ErrorCode, RunId};
 
 use crate::{
@@ -27,8 +27,19 @@ pub(crate) async fn cancel_run(
     RunPath(run): RunPath,
     Body(body): Body<ReasonBody>,
 ) -> Answer {
-    api.runtime().cancel(&run, body.reason).await?;
-    show(&api, &run).await
+    let runtime = api.runtime();
+    let state = runtime.cancel(&run, body.reason).await?;
+    let error = match runtime.run(&run).await {
+        Ok(view) => return ok(&view),
+        Err(error) => error,
+    };
+    // A damaged stream cannot be read: the answer is what is known without it.
+    let record = runtime.store().run(&run).await.map_err(Error::from)?;
+    let loaded = record.map(|record| Loaded { record, state });
+    match loaded {
+        Some(loaded) => ok(&RunView { loaded }),
+        None => Err(error.into()),
+    }
 }
 
 /// Cancel a run of a flow

@@ -406,7 +406,7 @@ pub struct AwaitFilter {
 pub struct AwaitStats {
     /// Awaits of events, of all kinds.
     pub events: u64,
-    /// `callbacks` in the answers of the API.
+    /// `doors` in the answers of the API.
     #[serde(rename = "doors")]
     pub callbacks: u64,
     /// Events in the outbox: only an expression, or a listener, can tell whom they concern.

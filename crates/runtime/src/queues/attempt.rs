@@ -429,9 +429,12 @@ pub(crate) fn is_loss(error: &WorkError) -> bool {
     error.code == ErrorCode::WorkerLost && error.retriable.is_none()
 }
 
-/// Whether the handler was not begun, or is to run elsewhere. A loss is counted, so it is none.
+/// Whether the handler was not begun, or is to run elsewhere. A loss is counted, so it is none; and
+/// so is what a handler passes on, such as the error of its call.
 pub(crate) fn is_released(error: &WorkError) -> bool {
-    error.code != ErrorCode::WorkerLost && error.code.disposition() == Disposition::Release
+    error.code != ErrorCode::WorkerLost
+        && error.code.disposition() == Disposition::Release
+        && error.retriable.is_none()
 }
 
 /// A loss is not a failure: the job is tried again at once, and its retry policy does not count it.

@@ -358,7 +358,7 @@ impl StepHost {
     }
 
     /// Creates a callback that can be resumed from outside, before the step waits for it.
-    async fn resume_callback(&self, asked: &Json) -> Result<Json, WorkError> {
+    async fn create_callback(&self, asked: &Json) -> Result<Json, WorkError> {
         let NewCallback {
             kind,
             payload,
@@ -571,7 +571,7 @@ impl Host for StepHost {
                 self.remember(memo, Vec::new()).await
             }
             "memo.failed" => Box::pin(self.try_failed(&asked)).await,
-            "await.trigger" => Box::pin(self.resume_callback(&asked)).await,
+            "await.trigger" => Box::pin(self.create_callback(&asked)).await,
             _ => self.inner().ask(method, asked).await,
         }
     }

@@ -194,13 +194,6 @@ pub(crate) fn list_jobs(view: View<'_>, filter: &JobFilter) -> Result<Page<JobRe
     })
 }
 
-/// The payloads of a job.
-fn bytes(job: &JobRecord) -> usize {
-    let optional = [&job.progress, &job.checkpoint, &job.result, &job.error];
-    let optional = optional.into_iter().flatten().map(Json::bytes);
-    job.data.bytes() + optional.sum::<usize>()
-}
-
 /// A page as it fills.
 struct List<'a> {
     wanted: &'a Wanted,
@@ -277,7 +270,7 @@ impl List<'_> {
             let found = record(row)?;
             let is_wanted = self.wanted.fits(&found);
             if is_wanted {
-                let bytes = bytes(&found);
+                let bytes = found.payload_bytes();
                 // One job that is larger is a page of its own.
                 if bytes > self.room && !self.items.is_empty() {
                     return Ok(self.last.take());

@@ -35,6 +35,15 @@ pub struct JobRecord {
     pub until_ms: Option<Millis>,
 }
 
+impl JobRecord {
+    /// The bytes of its payloads.
+    pub fn payload_bytes(&self) -> usize {
+        let optional = [&self.progress, &self.checkpoint, &self.result, &self.error];
+        let optional = optional.into_iter().flatten().map(Json::bytes);
+        self.data.bytes() + optional.sum::<usize>()
+    }
+}
+
 /// Which jobs a list shows: of one state in the order in which they will begin or have ended
 /// (newest first), or of all states, one after the other.
 #[derive(Clone, Debug, Default, PartialEq)]

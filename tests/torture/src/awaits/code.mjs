@@ -33,7 +33,7 @@ export default async function (input, ctx) {
         const where = wish.filtered ? '(event) => event.data.n >= 0' : undefined
         return came(async () => (await ctx.await.event({ kind: 'torture.paid', match, where, ...times(wish) })).data.n)
       }
-      case 'door': {
+      case 'callback': {
         const door = await ctx.await.trigger({ type: 'api', payload: { at }, ...times(wish) })
         return came(async () => (await door.wait()).n)
       }

@@ -4,7 +4,7 @@ use std::{pin::pin, task::Poll, time::Duration};
 
 use riverrun_protocol::{TryAgain, WorkError};
 use riverrun_store::{Added, Commit, Error as StoreError, Expect, Note};
-use riverrun_types::{Draft, ErrorCode, EventType, Json, Millis, Retry};
+use riverrun_types::{Draft, ErrorCode, EventType, Json, Millis, Retry, error_code::Disposition};
 use serde_json::{Value, json};
 
 use super::{
@@ -171,7 +171,8 @@ impl JobHost {
             tenant_id: self.tenant_id.clone(),
             ..CallRequest::default()
         };
-        let value = self.runtime.call(request).await?;
+        let called = self.runtime.call(request).await;
+        let value = called.map_err(of_caller)?;
         Ok(Json::of(&record::Value { value: &value }))
     }
 
@@ -225,4 +226,40 @@ fn added(added: &[Added]) -> Json {
         .map(|added| json!({"jobId": added.id, "created": added.created}))
         .collect();
     Json::of(&json!({ "jobs": jobs }))
+}
+
+/// The error of a call as its caller's own: that the called process was lost, or is to run elsewhere,
+/// says nothing about the caller, which has failed if it does not catch the error.
+fn of_caller(mut error: WorkError) -> WorkError {
+    let is_release = error.code.disposition() == Disposition::Release;
+    if is_release && error.code != ErrorCode::ShuttingDown {
+        error.retriable.get_or_insert(true);
+    }
+    error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queues::{is_loss, is_released};
+
+    #[test]
+    fn the_loss_of_a_called_process_is_a_failure_of_its_caller() {
+        for code in [
+            ErrorCode::WorkerLost,
+            ErrorCode::NoWorker,
+            ErrorCode::RunnerEnded,
+        ] {
+            let error = WorkError::new(code, "gone");
+            assert!(is_loss(&error) || is_released(&error), "{error:?}");
+            let passed_on = of_caller(error);
+            assert!(
+                !is_loss(&passed_on) && !is_released(&passed_on),
+                "{passed_on:?}"
+            );
+            assert_eq!(passed_on.retriable, Some(true));
+        }
+        let declined = WorkError::new(ErrorCode::HandlerError, "declined");
+        assert_eq!(of_caller(declined).retriable, None);
+    }
 }

@@ -314,9 +314,9 @@ fn a_built_in_step_that_waits_in_a_branch_beside_others() {
             let end = alive.end(&run).await;
             assert_eq!(end["event"], "paid");
             let ends = if opened.is_some() {
-                &["opened"][..]
+                &["resumed"][..]
             } else {
-                &["opened", "late"]
+                &["resumed", "late"]
             };
             assert!(ends.contains(&end["callback"].as_str().unwrap()), "{end}");
         }),
