@@ -13,6 +13,7 @@ mod library;
 mod limits;
 mod load;
 mod memory;
+mod pairs;
 mod process;
 mod read;
 mod report;
@@ -61,6 +62,12 @@ struct Args {
     /// Seconds to wait before each part for others to leave the machine alone. 0 does not wait.
     #[arg(long, default_value_t = 120)]
     patience: u64,
+    /// An older server: measures both in short turns and prints the ratios, instead of all parts.
+    #[arg(long, value_name = "BINARY", conflicts_with_all = ["only", "save"])]
+    against: Option<PathBuf>,
+    /// How many pairs of turns `--against` takes.
+    #[arg(long, default_value_t = 40, requires = "against")]
+    pairs: usize,
     /// Write the table to bench/RESULTS.md.
     #[arg(long, conflicts_with = "quick")]
     save: bool,
@@ -94,6 +101,10 @@ async fn main() -> Result<()> {
         binary: args.binary,
         scale: if args.quick { 20 } else { 1 },
     };
+    if let Some(older) = &args.against {
+        process::quiet(Duration::from_secs(args.patience)).await;
+        return pairs::measure(&bench, older, args.pairs).await;
+    }
     let mut report = Report::default();
     for part in PARTS {
         if args.only.is_empty() || args.only.iter().any(|only| only == part) {
