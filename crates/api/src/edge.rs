@@ -58,9 +58,11 @@ pub(crate) async fn around(State(api): State<Api>, mut request: Request, next: N
         path = request.uri().path(),
     );
     let began = Instant::now();
-    let mut response = answer(&api, &id, request, next)
-        .instrument(span.clone())
-        .await;
+    let mut response = {
+        // Pinned here: to move a future of this size costs more than most requests have to spare.
+        let answered = std::pin::pin!(answer(&api, &id, request, next));
+        answered.instrument(span.clone()).await
+    };
     span.in_scope(|| {
         let (status, elapsed) = (response.status().as_u16(), began.elapsed());
         tracing::debug!(status, ?elapsed, "answered");
@@ -91,7 +93,7 @@ async fn answer(api: &Api, id: &HeaderValue, request: Request, next: Next) -> Re
     {
         limit += api.options().max_wait;
     }
-    let guarded = AssertUnwindSafe(respond(api, request, next)).catch_unwind();
+    let guarded = std::pin::pin!(AssertUnwindSafe(respond(api, request, next)).catch_unwind());
     match tokio::time::timeout(limit, guarded).await {
         Ok(Ok(response)) => response,
         Ok(Err(panic)) => refusal(broken_down(id, &*panic)),

@@ -21,7 +21,8 @@ pub struct Plan {
     pub id: Name,
     pub version: Name,
     pub initial: Name,
-    pub steps: HashMap<Name, PlanStep>,
+    /// Looked up dozens of times in a run's life, hence the fast hash.
+    pub steps: foldhash::HashMap<Name, PlanStep>,
     pub limits: Limits,
     pub timeout_ms: Option<u64>,
     pub input_schema: Option<Schema>,
@@ -35,7 +36,7 @@ pub struct Plan {
     /// The kinds of events that undo finished visits.
     undo_kinds: HashSet<Name>,
     /// The steps that each kind of event enters, each with the number of its subscription.
-    pub subscriptions: HashMap<Name, Vec<(Name, usize)>>,
+    pub subscriptions: foldhash::HashMap<Name, Vec<(Name, usize)>>,
 }
 
 #[derive(Debug)]
@@ -139,7 +140,7 @@ impl Plan {
                     compile(name, step, &flow.limits, is_handler, &names)?,
                 ))
             })
-            .collect::<Result<HashMap<Name, PlanStep>, PlanError>>()?;
+            .collect::<Result<foldhash::HashMap<Name, PlanStep>, PlanError>>()?;
         let awaits = steps.values().any(PlanStep::awaits_first);
         let undone = steps.values().filter_map(|step| step.compensation.as_ref());
         let undo_kinds = undone.flat_map(|undo| &undo.on);
@@ -289,8 +290,11 @@ fn process(step: &Step, is_handler: &dyn Fn(&str) -> bool) -> Option<Name> {
     is_custom.then(|| Name::from(step.handler.as_str()))
 }
 
-fn subscriptions(flow: &Flow, names: &HashMap<&str, Name>) -> HashMap<Name, Vec<(Name, usize)>> {
-    let mut by_kind: HashMap<Name, Vec<(Name, usize)>> = HashMap::new();
+fn subscriptions(
+    flow: &Flow,
+    names: &HashMap<&str, Name>,
+) -> foldhash::HashMap<Name, Vec<(Name, usize)>> {
+    let mut by_kind: foldhash::HashMap<Name, Vec<(Name, usize)>> = foldhash::HashMap::default();
     for (name, step) in &flow.steps {
         for (number, subscription) in step.subscriptions.iter().enumerate() {
             let steps = by_kind.entry(kind(subscription)).or_default();

@@ -746,18 +746,18 @@ var Outcomes = class {
    * `suspend` leaves a long wait for the next try to the server.
    */
   async of(doing, work, suspend) {
-    const { signal, leave: leave2 } = this.#options;
+    const { stop: stop2, leave: leave2 } = this.#options;
     let next = this.#pending(doing);
     for (; ; ) {
       if (next?.suspend && suspend) return suspend();
-      if (next) await pause(next.retryAfterMs, signal());
-      if (signal().aborted) return leave2(signal().reason);
+      if (next) await pause(next.retryAfterMs, stop2.signal);
+      if (stop2.cancelled) return leave2(stop2.cancelled);
       let value;
       try {
-        value = await bounded(doing, next?.attempt ?? 1, signal, work);
+        value = await bounded(doing, next?.attempt ?? 1, stop2, work);
       } catch (thrown) {
         if (thrown instanceof ExecutionOver) return leave2(thrown);
-        if (signal().aborted) return leave2(signal().reason);
+        if (stop2.cancelled) return leave2(stop2.cancelled);
         if (thrown instanceof CancelledError) throw thrown;
         const error = recordOf(thrown);
         if (error.retriable === false) throw await this.#final(doing, error);
@@ -803,22 +803,22 @@ function final({ retryAfterMs, ...error }) {
 function numbered(nth) {
   return nth > 1 ? { nth } : {};
 }
-function bounded(doing, attempt, signal, work) {
+function bounded(doing, attempt, stop2, work) {
   const { name, timeoutMs } = doing;
   if (timeoutMs === void 0) {
     return work({
       attempt,
       over: void 0,
       get signal() {
-        return signal();
+        return stop2.signal;
       }
     });
   }
   const controller = new AbortController();
   const given2 = { attempt, signal: controller.signal, over: void 0 };
-  const stop2 = () => controller.abort(signal().reason);
-  if (signal().aborted) stop2();
-  else signal().addEventListener("abort", stop2);
+  const abort = () => controller.abort(stop2.cancelled);
+  if (stop2.cancelled) abort();
+  else stop2.signal.addEventListener("abort", abort);
   let timer;
   const late = new Promise((_, reject) => {
     timer = setTimeout(() => {
@@ -832,7 +832,7 @@ function bounded(doing, attempt, signal, work) {
   });
   return Promise.race([running, late]).finally(() => {
     clearTimeout(timer);
-    signal().removeEventListener("abort", stop2);
+    stop2.signal.removeEventListener("abort", abort);
   });
 }
 function pause(ms, signal) {
@@ -867,8 +867,8 @@ var StepExecution = class {
   #params;
   #journal;
   #inFlight = /* @__PURE__ */ new Set();
+  #stop;
   #outcomes;
-  #signal;
   /** What the code has read since something was last recorded, and notes of what is next. It is recorded with that. */
   #seen = [];
   /** What the code waits for. */
@@ -881,17 +881,11 @@ var StepExecution = class {
   #refused;
   #ended = false;
   #left = false;
-  constructor(link, params2, signal) {
+  constructor(link, params2, stop2) {
     this.#link = link;
     this.#params = params2;
     this.#journal = new Journal(params2.journal ?? []);
-    this.#signal = signal;
-    this.#outcomes = new Outcomes({
-      ask: (method, asked) => this.#ask(method, asked),
-      signal,
-      leave: (error) => this.#stop(error),
-      pending: params2.retries ?? []
-    });
+    this.#stop = stop2;
   }
   request(method, params2) {
     return this.#track(() => this.#ask(method, params2));
@@ -978,7 +972,16 @@ var StepExecution = class {
       const nth = this.#journal.uses(op, name);
       if (!this.#journal.isUsedUp) await this.#hold(release);
       const doing = { op, name, nth, emits, ...settings2 };
+      this.#outcomes ??= this.#newOutcomes();
       return this.#outcomes.of(doing, (attempt) => work(this.#id(name, nth), attempt), () => this.#backOff(release));
+    });
+  }
+  #newOutcomes() {
+    return new Outcomes({
+      ask: (method, asked) => this.#ask(method, asked),
+      stop: this.#stop,
+      leave: (error) => this.#end(error),
+      pending: this.#params.retries ?? []
     });
   }
   /** A part of the work that is recorded as a whole. */
@@ -1063,7 +1066,7 @@ var StepExecution = class {
     const record = this.#next("await", name);
     if (record) return this.#settled(record, this.#journal.place);
     if (this.#left) return never();
-    if (this.#signal().aborted) return this.#stop(this.#signal().reason);
+    if (this.#stop.cancelled) return this.#end(this.#stop.cancelled);
     if (this.#waits) {
       this.#refused = concurrent();
       throw this.#refused;
@@ -1137,12 +1140,12 @@ var StepExecution = class {
     try {
       return await this.#link.request(method, this.#seen.length && records.has(method) ? { ...params2, seen: this.#takeSeen() } : params2);
     } catch (error) {
-      if (error instanceof ExecutionOver) return this.#stop(error);
+      if (error instanceof ExecutionOver) return this.#end(error);
       throw error;
     }
   }
   /** Ends this execution with an error that the code does not see: nothing that it does from here on counts. */
-  #stop(error) {
+  #end(error) {
     if (!this.#left && !this.#ended) {
       this.#left = true;
       this.onLeave(error, this.#takeSeen());
@@ -1170,7 +1173,8 @@ var StepExecution = class {
       };
     });
     this.#inFlight.add(watched);
-    const work = this.#left || this.#signal().aborted ? this.#stop(this.#signal().reason) : begin(over);
+    const { cancelled } = this.#stop;
+    const work = this.#left ? never() : cancelled ? this.#end(cancelled) : begin(over);
     work.then(over, over);
     return work.then((value) => value);
   }
@@ -1330,7 +1334,7 @@ var InvocationContext = class _InvocationContext {
   #cancelled;
   /** `batch` is the context of the batch to which this job belongs. */
   constructor(link, params2, settings2, batch) {
-    this.execution = params2.kind === "step" ? new StepExecution(link, params2, () => this.signal) : void 0;
+    this.execution = params2.kind === "step" ? new StepExecution(link, params2, this) : void 0;
     if (this.execution) this.execution.onForgotten = (message) => this.logger.warn(message);
     this.#link = this.execution ?? link;
     this.#params = params2;
@@ -1429,7 +1433,7 @@ var InvocationContext = class _InvocationContext {
     if (memo?.error) throw revive(memo.error);
     if (memo) return memo.value ?? null;
     const nth = this.#journal.uses("memo", name);
-    this.#outcomes ??= new Outcomes({ ask: (method, params2) => this.#link.request(method, params2), signal: () => this.signal, leave: (error) => this.#leave(error) });
+    this.#outcomes ??= new Outcomes({ ask: (method, params2) => this.#link.request(method, params2), stop: this, leave: (error) => this.#leave(error) });
     return this.#outcomes.of({ op: "memo", name, nth, ...settings2 }, async (attempt) => json2(name, await fn(attempt)));
   };
   patched = (id) => this.execution ? this.execution.patched(id) : true;
@@ -1453,7 +1457,7 @@ var InvocationContext = class _InvocationContext {
   isLeaseValid = async () => (await this.#link.request("lease", {})).valid === true;
   /** Why the invocation is to stop; undefined while it is not. */
   get cancelled() {
-    return this.#cancelled;
+    return this.#batch ? this.#batch.cancelled : this.#cancelled;
   }
   cancel(reason2) {
     if (this.#cancelled) return;

@@ -14,7 +14,7 @@ import {
   processesOf,
   redactor,
   valueText
-} from "./shared/6VRIHIKG.js";
+} from "./shared/GQP4U6RR.js";
 import {
   definition,
   describe,

@@ -2,7 +2,7 @@ import {
   Invocations,
   Session,
   processesOf
-} from "./shared/6VRIHIKG.js";
+} from "./shared/GQP4U6RR.js";
 import {
   protocolVersion,
   version

@@ -31,10 +31,8 @@ pub(super) fn check(text: &str, depth: usize) -> Result<(), serde_json::Error> {
 /// Whether brackets nest deeper than a number of levels.
 pub(super) fn is_deeper(text: &str, levels: usize) -> bool {
     let bytes = text.as_bytes();
-    let opening = |byte: &u8| usize::from(matches!(byte, b'[' | b'{'));
-    // Fewer brackets cannot nest deeper, wherever they stand. Counted without a branch, many bytes
-    // at a time.
-    if bytes.iter().map(opening).sum::<usize>() <= levels {
+    // Fewer brackets cannot nest deeper, wherever they stand.
+    if bytes.len() <= levels || count(bytes, |byte| matches!(byte, b'[' | b'{')) <= levels {
         return false;
     }
     let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
@@ -58,10 +56,9 @@ pub(super) fn is_deeper(text: &str, levels: usize) -> bool {
 /// Whether the text holds more values and names of members than a number.
 pub(super) fn has_more_values(text: &str, most: usize) -> bool {
     let bytes = text.as_bytes();
-    let separates = |byte: &u8| matches!(byte, b'[' | b'{' | b',' | b':');
-    // The value itself, and one for each of these; without a branch, as above.
-    let all = bytes.iter().map(|byte| usize::from(separates(byte)));
-    if all.sum::<usize>() < most {
+    let separates = |byte: u8| matches!(byte, b'[' | b'{' | b',' | b':');
+    // The value itself, and one for each of these.
+    if bytes.len() < most || count(bytes, separates) < most {
         return false;
     }
     let (mut count, mut in_text, mut escaped) = (1_usize, false, false);
@@ -70,7 +67,7 @@ pub(super) fn has_more_values(text: &str, most: usize) -> bool {
             _ if escaped => escaped = false,
             b'\\' if in_text => escaped = true,
             b'"' => in_text = !in_text,
-            byte if !in_text && separates(byte) => count += 1,
+            byte if !in_text && separates(*byte) => count += 1,
             _ => {}
         }
         if count > most {
@@ -80,18 +77,29 @@ pub(super) fn has_more_values(text: &str, most: usize) -> bool {
     false
 }
 
+/// How many bytes are of a kind. The sums of short pieces fit into a byte and no branch depends on
+/// the text, so the compiler takes sixteen bytes at a time.
+fn count(bytes: &[u8], is: impl Fn(u8) -> bool) -> usize {
+    let piece = |piece: &[u8]| piece.iter().map(|byte| u8::from(is(*byte))).sum::<u8>();
+    bytes
+        .chunks(usize::from(u8::MAX))
+        .map(|bytes| usize::from(piece(bytes)))
+        .sum()
+}
+
 /// Whether the text may hold half a character or a number beyond all machines. Never false where
 /// it does; seldom true where it does not.
 fn is_suspicious(bytes: &[u8]) -> bool {
-    let pairs = bytes.iter().zip(bytes.iter().skip(1));
-    let telling = |(first, second): (&u8, &u8)| {
-        let escape = (*first == b'\\') & (*second == b'u');
-        let exponent = first.is_ascii_digit() & (*second | 0x20 == b'e');
-        escape | exponent
+    let Some((_, seconds)) = bytes.split_first() else {
+        return false;
     };
-    // Without a branch again: nearly always nothing is found.
-    let found = pairs.map(telling).fold(false, |found, is| found | is);
-    (found && has_suspicious_pair(bytes)) || has_many_digits(bytes)
+    // Sixteen at a time, as in `count`: nearly always nothing is found.
+    let found = bytes.iter().zip(seconds).fold(0, |found, (first, second)| {
+        let escape = u8::from(*first == b'\\') & u8::from(*second == b'u');
+        let exponent = u8::from(first.is_ascii_digit()) & u8::from(*second | 0x20 == b'e');
+        found | escape | exponent
+    });
+    (found > 0 && has_suspicious_pair(bytes)) || has_many_digits(bytes)
 }
 
 fn has_suspicious_pair(bytes: &[u8]) -> bool {

@@ -10,7 +10,7 @@ import { revive } from '../failure.ts'
 import type { InvokeParams, JournalRecord, Suspended } from '../wire.ts'
 import { inRun, Journal, type Op, type Read, type Write } from './journal.ts'
 import type { Link } from './link.ts'
-import { type Bounded, numbered, Outcomes, type Try } from './outcomes.ts'
+import { type Bounded, numbered, Outcomes, type Stop, type Try } from './outcomes.ts'
 
 /** The `ctx.run` whose function is running. */
 interface Run {
@@ -71,8 +71,8 @@ export class StepExecution implements Link {
   readonly #params: InvokeParams
   readonly #journal: Journal
   readonly #inFlight = new Set<Promise<unknown>>()
-  readonly #outcomes: Outcomes
-  readonly #signal: () => AbortSignal
+  readonly #stop: Stop
+  #outcomes: Outcomes | undefined
   /** What the code has read since something was last recorded, and notes of what is next. It is recorded with that. */
   #seen: JournalRecord[] = []
   /** What the code waits for. */
@@ -86,17 +86,11 @@ export class StepExecution implements Link {
   #ended = false
   #left = false
 
-  constructor(link: Link, params: InvokeParams, signal: () => AbortSignal) {
+  constructor(link: Link, params: InvokeParams, stop: Stop) {
     this.#link = link
     this.#params = params
     this.#journal = new Journal(params.journal ?? [])
-    this.#signal = signal
-    this.#outcomes = new Outcomes({
-      ask: (method, asked) => this.#ask(method, asked),
-      signal,
-      leave: (error) => this.#stop(error),
-      pending: params.retries ?? [],
-    })
+    this.#stop = stop
   }
 
   request(method: string, params: Record<string, unknown>): Promise<any> {
@@ -192,7 +186,17 @@ export class StepExecution implements Link {
       const nth = this.#journal.uses(op, name)
       if (!this.#journal.isUsedUp) await this.#hold(release)
       const doing = { op, name, nth, emits, ...settings }
+      this.#outcomes ??= this.#newOutcomes()
       return this.#outcomes.of(doing, (attempt) => work(this.#id(name, nth), attempt), () => this.#backOff(release))
+    })
+  }
+
+  #newOutcomes(): Outcomes {
+    return new Outcomes({
+      ask: (method, asked) => this.#ask(method, asked),
+      stop: this.#stop,
+      leave: (error) => this.#end(error),
+      pending: this.#params.retries ?? [],
     })
   }
 
@@ -288,7 +292,7 @@ export class StepExecution implements Link {
     const record = this.#next('await', name)
     if (record) return this.#settled(record, this.#journal.place)
     if (this.#left) return never()
-    if (this.#signal().aborted) return this.#stop(this.#signal().reason)
+    if (this.#stop.cancelled) return this.#end(this.#stop.cancelled)
     if (this.#waits) {
       this.#refused = concurrent()
       throw this.#refused
@@ -371,13 +375,13 @@ export class StepExecution implements Link {
     try {
       return await this.#link.request(method, this.#seen.length && records.has(method) ? { ...params, seen: this.#takeSeen() } : params)
     } catch (error) {
-      if (error instanceof ExecutionOver) return this.#stop(error)
+      if (error instanceof ExecutionOver) return this.#end(error)
       throw error
     }
   }
 
   /** Ends this execution with an error that the code does not see: nothing that it does from here on counts. */
-  #stop(error: RiverrunError): Promise<never> {
+  #end(error: RiverrunError): Promise<never> {
     if (!this.#left && !this.#ended) {
       this.#left = true
       this.onLeave(error, this.#takeSeen())
@@ -407,7 +411,8 @@ export class StepExecution implements Link {
       }
     })
     this.#inFlight.add(watched)
-    const work = this.#left || this.#signal().aborted ? this.#stop(this.#signal().reason) : begin(over)
+    const { cancelled } = this.#stop
+    const work = this.#left ? never() : cancelled ? this.#end(cancelled) : begin(over)
     work.then(over, over)
     // A promise of its own, so that an error which the handler does not look at is seen to be one.
     return work.then((value) => value)

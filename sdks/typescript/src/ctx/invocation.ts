@@ -37,7 +37,7 @@ export class InvocationContext implements Context {
 
   /** `batch` is the context of the batch to which this job belongs. */
   constructor(link: Link, params: InvokeParams, settings: LogSettings, batch?: InvocationContext) {
-    this.execution = params.kind === 'step' ? new StepExecution(link, params, () => this.signal) : undefined
+    this.execution = params.kind === 'step' ? new StepExecution(link, params, this) : undefined
     if (this.execution) this.execution.onForgotten = (message) => this.logger.warn(message)
     this.#link = this.execution ?? link
     this.#params = params
@@ -162,7 +162,7 @@ export class InvocationContext implements Context {
     if (memo?.error) throw revive(memo.error)
     if (memo) return (memo.value ?? null) as Value
     const nth = this.#journal.uses('memo', name)
-    this.#outcomes ??= new Outcomes({ ask: (method, params) => this.#link.request(method, params), signal: () => this.signal, leave: (error) => this.#leave(error) })
+    this.#outcomes ??= new Outcomes({ ask: (method, params) => this.#link.request(method, params), stop: this, leave: (error) => this.#leave(error) })
     return this.#outcomes.of({ op: 'memo', name, nth, ...settings }, async (attempt) => json(name, await fn(attempt)) as Value)
   }
 
@@ -196,7 +196,7 @@ export class InvocationContext implements Context {
 
   /** Why the invocation is to stop; undefined while it is not. */
   get cancelled(): CancelledError | undefined {
-    return this.#cancelled
+    return this.#batch ? this.#batch.cancelled : this.#cancelled
   }
 
   cancel(reason: CancelReason): void {

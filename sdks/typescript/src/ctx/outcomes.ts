@@ -34,10 +34,15 @@ export interface Bounded extends Try {
   readonly over: RiverrunError | undefined
 }
 
+/** Whether the work is to stop. `signal` is created when it is read, which costs more than a `ctx.run`. */
+export interface Stop {
+  readonly cancelled: CancelledError | undefined
+  readonly signal: AbortSignal
+}
+
 export interface OutcomesOptions {
   ask: (method: 'memo' | 'memo.failed', params: Record<string, unknown>) => Promise<any>
-  /** Aborted when the work is to stop. */
-  signal: () => AbortSignal
+  stop: Stop
   /** Ends the execution with an error. The code does not continue: neither its `catch` nor its `finally`. */
   leave: (error: RiverrunError) => Promise<never>
   /** What failed in earlier executions, and is tried again. */
@@ -56,19 +61,19 @@ export class Outcomes {
    * `suspend` leaves a long wait for the next try to the server.
    */
   async of<Value>(doing: Doing, work: (attempt: Bounded) => Value | Promise<Value>, suspend?: () => Promise<never>): Promise<Value> {
-    const { signal, leave } = this.#options
+    const { stop, leave } = this.#options
     let next = this.#pending(doing)
     for (;;) {
       if (next?.suspend && suspend) return suspend()
-      if (next) await pause(next.retryAfterMs, signal())
-      if (signal().aborted) return leave(signal().reason)
+      if (next) await pause(next.retryAfterMs, stop.signal)
+      if (stop.cancelled) return leave(stop.cancelled)
       let value: Value
       try {
-        value = await bounded(doing, next?.attempt ?? 1, signal, work)
+        value = await bounded(doing, next?.attempt ?? 1, stop, work)
       } catch (thrown) {
         if (thrown instanceof ExecutionOver) return leave(thrown)
         // A try that fails while the work is to stop fails because of that.
-        if (signal().aborted) return leave(signal().reason)
+        if (stop.cancelled) return leave(stop.cancelled)
         if (thrown instanceof CancelledError) throw thrown
         const error = recordOf(thrown)
         if (error.retriable === false) throw await this.#final(doing, error)
@@ -125,22 +130,22 @@ export function numbered(nth: number): { nth?: number } {
 }
 
 /** One try; with a limit it fails with `TIMEOUT` when its time is over. */
-function bounded<Value>(doing: Doing, attempt: number, signal: () => AbortSignal, work: (attempt: Bounded) => Value | Promise<Value>): Value | Promise<Value> {
+function bounded<Value>(doing: Doing, attempt: number, stop: Stop, work: (attempt: Bounded) => Value | Promise<Value>): Value | Promise<Value> {
   const { name, timeoutMs } = doing
   if (timeoutMs === undefined) {
     return work({
       attempt,
       over: undefined,
       get signal() {
-        return signal()
+        return stop.signal
       },
     })
   }
   const controller = new AbortController()
   const given = { attempt, signal: controller.signal, over: undefined as RiverrunError | undefined }
-  const stop = (): void => controller.abort(signal().reason)
-  if (signal().aborted) stop()
-  else signal().addEventListener('abort', stop)
+  const abort = (): void => controller.abort(stop.cancelled)
+  if (stop.cancelled) abort()
+  else stop.signal.addEventListener('abort', abort)
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
@@ -154,7 +159,7 @@ function bounded<Value>(doing: Doing, attempt: number, signal: () => AbortSignal
   running.catch(() => {})
   return Promise.race([running, late]).finally(() => {
     clearTimeout(timer)
-    signal().removeEventListener('abort', stop)
+    stop.signal.removeEventListener('abort', abort)
   })
 }
 

@@ -6,7 +6,7 @@ import { RiverrunError } from '../errors.ts';
 import type { InvokeParams, JournalRecord, Suspended } from '../wire.ts';
 import { type Op, type Read, type Write } from './journal.ts';
 import type { Link } from './link.ts';
-import { type Bounded, type Try } from './outcomes.ts';
+import { type Bounded, type Stop, type Try } from './outcomes.ts';
 /** How a part of the work is done. */
 export interface RunSettings {
     retry?: unknown;
@@ -18,7 +18,7 @@ export declare class StepExecution implements Link {
     onLeave: (outcome: Suspended | RiverrunError, seen: JournalRecord[]) => void;
     /** Called when the handler has returned although it still waits. */
     onForgotten: (message: string) => void;
-    constructor(link: Link, params: InvokeParams, signal: () => AbortSignal);
+    constructor(link: Link, params: InvokeParams, stop: Stop);
     request(method: string, params: Record<string, unknown>): Promise<any>;
     notify(method: string, params: Record<string, unknown>): void;
     /** Emits, which the server records by itself. Inside of a `ctx.run` its record belongs to that. */

@@ -2,7 +2,7 @@
  * Outcomes of what code does, on their way to its journal. What fails is tried again by itself, as
  * the server decides: only the final error reaches the code, and it is recorded first.
  */
-import { RiverrunError } from '../errors.ts';
+import { CancelledError, RiverrunError } from '../errors.ts';
 import type { PendingRetry } from '../wire.ts';
 import type { Op } from './journal.ts';
 /** What code does, and as which use of the name. */
@@ -28,10 +28,14 @@ export interface Try {
 export interface Bounded extends Try {
     readonly over: RiverrunError | undefined;
 }
+/** Whether the work is to stop. `signal` is created when it is read, which costs more than a `ctx.run`. */
+export interface Stop {
+    readonly cancelled: CancelledError | undefined;
+    readonly signal: AbortSignal;
+}
 export interface OutcomesOptions {
     ask: (method: 'memo' | 'memo.failed', params: Record<string, unknown>) => Promise<any>;
-    /** Aborted when the work is to stop. */
-    signal: () => AbortSignal;
+    stop: Stop;
     /** Ends the execution with an error. The code does not continue: neither its `catch` nor its `finally`. */
     leave: (error: RiverrunError) => Promise<never>;
     /** What failed in earlier executions, and is tried again. */

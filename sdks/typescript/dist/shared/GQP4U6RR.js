@@ -337,18 +337,18 @@ var Outcomes = class {
    * `suspend` leaves a long wait for the next try to the server.
    */
   async of(doing, work, suspend) {
-    const { signal, leave } = this.#options;
+    const { stop, leave } = this.#options;
     let next = this.#pending(doing);
     for (; ; ) {
       if (next?.suspend && suspend) return suspend();
-      if (next) await pause(next.retryAfterMs, signal());
-      if (signal().aborted) return leave(signal().reason);
+      if (next) await pause(next.retryAfterMs, stop.signal);
+      if (stop.cancelled) return leave(stop.cancelled);
       let value;
       try {
-        value = await bounded(doing, next?.attempt ?? 1, signal, work);
+        value = await bounded(doing, next?.attempt ?? 1, stop, work);
       } catch (thrown) {
         if (thrown instanceof ExecutionOver) return leave(thrown);
-        if (signal().aborted) return leave(signal().reason);
+        if (stop.cancelled) return leave(stop.cancelled);
         if (thrown instanceof CancelledError) throw thrown;
         const error = recordOf(thrown);
         if (error.retriable === false) throw await this.#final(doing, error);
@@ -394,22 +394,22 @@ function final({ retryAfterMs, ...error }) {
 function numbered(nth) {
   return nth > 1 ? { nth } : {};
 }
-function bounded(doing, attempt, signal, work) {
+function bounded(doing, attempt, stop, work) {
   const { name, timeoutMs } = doing;
   if (timeoutMs === void 0) {
     return work({
       attempt,
       over: void 0,
       get signal() {
-        return signal();
+        return stop.signal;
       }
     });
   }
   const controller = new AbortController();
   const given = { attempt, signal: controller.signal, over: void 0 };
-  const stop = () => controller.abort(signal().reason);
-  if (signal().aborted) stop();
-  else signal().addEventListener("abort", stop);
+  const abort = () => controller.abort(stop.cancelled);
+  if (stop.cancelled) abort();
+  else stop.signal.addEventListener("abort", abort);
   let timer;
   const late = new Promise((_, reject) => {
     timer = setTimeout(() => {
@@ -423,7 +423,7 @@ function bounded(doing, attempt, signal, work) {
   });
   return Promise.race([running, late]).finally(() => {
     clearTimeout(timer);
-    signal().removeEventListener("abort", stop);
+    stop.signal.removeEventListener("abort", abort);
   });
 }
 function pause(ms, signal) {
@@ -458,8 +458,8 @@ var StepExecution = class {
   #params;
   #journal;
   #inFlight = /* @__PURE__ */ new Set();
+  #stop;
   #outcomes;
-  #signal;
   /** What the code has read since something was last recorded, and notes of what is next. It is recorded with that. */
   #seen = [];
   /** What the code waits for. */
@@ -472,17 +472,11 @@ var StepExecution = class {
   #refused;
   #ended = false;
   #left = false;
-  constructor(link, params2, signal) {
+  constructor(link, params2, stop) {
     this.#link = link;
     this.#params = params2;
     this.#journal = new Journal(params2.journal ?? []);
-    this.#signal = signal;
-    this.#outcomes = new Outcomes({
-      ask: (method, asked) => this.#ask(method, asked),
-      signal,
-      leave: (error) => this.#stop(error),
-      pending: params2.retries ?? []
-    });
+    this.#stop = stop;
   }
   request(method, params2) {
     return this.#track(() => this.#ask(method, params2));
@@ -569,7 +563,16 @@ var StepExecution = class {
       const nth = this.#journal.uses(op, name);
       if (!this.#journal.isUsedUp) await this.#hold(release);
       const doing = { op, name, nth, emits, ...settings };
+      this.#outcomes ??= this.#newOutcomes();
       return this.#outcomes.of(doing, (attempt) => work(this.#id(name, nth), attempt), () => this.#backOff(release));
+    });
+  }
+  #newOutcomes() {
+    return new Outcomes({
+      ask: (method, asked) => this.#ask(method, asked),
+      stop: this.#stop,
+      leave: (error) => this.#end(error),
+      pending: this.#params.retries ?? []
     });
   }
   /** A part of the work that is recorded as a whole. */
@@ -654,7 +657,7 @@ var StepExecution = class {
     const record = this.#next("await", name);
     if (record) return this.#settled(record, this.#journal.place);
     if (this.#left) return never();
-    if (this.#signal().aborted) return this.#stop(this.#signal().reason);
+    if (this.#stop.cancelled) return this.#end(this.#stop.cancelled);
     if (this.#waits) {
       this.#refused = concurrent();
       throw this.#refused;
@@ -728,12 +731,12 @@ var StepExecution = class {
     try {
       return await this.#link.request(method, this.#seen.length && records.has(method) ? { ...params2, seen: this.#takeSeen() } : params2);
     } catch (error) {
-      if (error instanceof ExecutionOver) return this.#stop(error);
+      if (error instanceof ExecutionOver) return this.#end(error);
       throw error;
     }
   }
   /** Ends this execution with an error that the code does not see: nothing that it does from here on counts. */
-  #stop(error) {
+  #end(error) {
     if (!this.#left && !this.#ended) {
       this.#left = true;
       this.onLeave(error, this.#takeSeen());
@@ -761,7 +764,8 @@ var StepExecution = class {
       };
     });
     this.#inFlight.add(watched);
-    const work = this.#left || this.#signal().aborted ? this.#stop(this.#signal().reason) : begin(over);
+    const { cancelled } = this.#stop;
+    const work = this.#left ? never() : cancelled ? this.#end(cancelled) : begin(over);
     work.then(over, over);
     return work.then((value) => value);
   }
@@ -921,7 +925,7 @@ var InvocationContext = class _InvocationContext {
   #cancelled;
   /** `batch` is the context of the batch to which this job belongs. */
   constructor(link, params2, settings, batch) {
-    this.execution = params2.kind === "step" ? new StepExecution(link, params2, () => this.signal) : void 0;
+    this.execution = params2.kind === "step" ? new StepExecution(link, params2, this) : void 0;
     if (this.execution) this.execution.onForgotten = (message) => this.logger.warn(message);
     this.#link = this.execution ?? link;
     this.#params = params2;
@@ -1020,7 +1024,7 @@ var InvocationContext = class _InvocationContext {
     if (memo?.error) throw revive(memo.error);
     if (memo) return memo.value ?? null;
     const nth = this.#journal.uses("memo", name);
-    this.#outcomes ??= new Outcomes({ ask: (method, params2) => this.#link.request(method, params2), signal: () => this.signal, leave: (error) => this.#leave(error) });
+    this.#outcomes ??= new Outcomes({ ask: (method, params2) => this.#link.request(method, params2), stop: this, leave: (error) => this.#leave(error) });
     return this.#outcomes.of({ op: "memo", name, nth, ...settings }, async (attempt) => json2(name, await fn(attempt)));
   };
   patched = (id) => this.execution ? this.execution.patched(id) : true;
@@ -1044,7 +1048,7 @@ var InvocationContext = class _InvocationContext {
   isLeaseValid = async () => (await this.#link.request("lease", {})).valid === true;
   /** Why the invocation is to stop; undefined while it is not. */
   get cancelled() {
-    return this.#cancelled;
+    return this.#batch ? this.#batch.cancelled : this.#cancelled;
   }
   cancel(reason) {
     if (this.#cancelled) return;
