@@ -25,7 +25,7 @@ impl Default for Builder {
         Self {
             store: "sqlite://".to_owned(),
             data: PathBuf::from(".riverrun"),
-            disk_reserve_bytes: 16 << 20,
+            disk_reserve_bytes: 64 << 20,
             handlers: Vec::new(),
             built_in: HandlerOptions::default(),
             options: Options::default(),
@@ -43,7 +43,7 @@ impl Builder {
     }
 
     /// Keeps so many bytes on the disk for deletes and cancels on the day on which it is full. Default
-    /// 16 MiB; 0 keeps none.
+    /// 64 MiB; 0 keeps none.
     pub fn disk_reserve_bytes(mut self, bytes: u64) -> Self {
         self.disk_reserve_bytes = bytes;
         self

@@ -25,6 +25,7 @@ use crate::{
     error::translate,
     folder as folders,
     lock::{self, unusable},
+    reserve,
     verify::{Inspector, Report, verify_file},
 };
 
@@ -41,7 +42,8 @@ pub type OnProgress<'a> = &'a mut dyn FnMut(u64, u64);
 pub struct Pace {
     /// Bytes a second at most. Default 100 MB; None does not limit it.
     pub rate: Option<u64>,
-    /// Bytes by which the store's log may grow meanwhile. Default 1 GB; None does not limit it.
+    /// Bytes by which the store's log may grow meanwhile; never by more than half of the disk's free
+    /// bytes. Default 1 GB; None sets no other limit.
     pub max_log_bytes: Option<u64>,
 }
 
@@ -91,7 +93,9 @@ fn copy(folder: &Path, to: &Path, pace: Pace, progress: OnProgress<'_>) -> Resul
             .map_err(translate)?;
     }
     let (begun, log_before) = (Instant::now(), log_bytes());
+    // What the log grows by has to fit into the database afterwards.
     let most = pace.max_log_bytes.unwrap_or(u64::MAX);
+    let most = most.min(reserve::free_bytes(folder) / 2);
     let backup = Backup::new(&moment, &mut target).map_err(translate)?;
     loop {
         match backup.step(STEP_PAGES).map_err(translate)? {

@@ -2,7 +2,10 @@
 
 use std::{
     cell::{Cell, RefCell},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -48,12 +51,18 @@ pub(crate) struct Core {
     acknowledged: RefCell<Option<Acknowledged>>,
     files: Option<Arc<Files>>,
     reserve: Option<Reserve>,
+    /// A checkpoint found the disk full: what is in the log has no room in the file.
+    found_full: Arc<AtomicBool>,
     looked: Cell<Instant>,
 }
 
 impl Core {
     /// Takes over a connection to a file of the current schema.
-    pub(crate) fn new(conn: Connection, acknowledged: Option<Acknowledged>) -> Result<Self> {
+    pub(crate) fn new(
+        conn: Connection,
+        acknowledged: Option<Acknowledged>,
+        found_full: Arc<AtomicBool>,
+    ) -> Result<Self> {
         let load = || -> rusqlite::Result<(Arc<Names>, CreationDrift, Queues, u64, u64)> {
             let opens = conn.query_row(
                 // A count that is damaged goes on where none can have been.
@@ -85,6 +94,7 @@ impl Core {
             acknowledged: RefCell::new(acknowledged),
             files: None,
             reserve: None,
+            found_full,
             looked: Cell::new(Instant::now()),
         })
     }
@@ -186,7 +196,10 @@ impl Core {
             .prepare_cached("COMMIT")
             .and_then(|mut commit| commit.execute([]))
             .map_err(translate)?;
-        if self.reserve.as_ref().is_some_and(Reserve::is_tight) {
+        // The commit that finds a checkpoint impossible is durable, and the last one that may add.
+        if self.found_full.swap(false, Ordering::AcqRel) {
+            self.make_room();
+        } else if self.reserve.as_ref().is_some_and(Reserve::is_tight) {
             self.shorten_log();
         }
         Ok(())

@@ -9,22 +9,29 @@ use std::{
     fs::{File, OpenOptions},
     io::{Seek, SeekFrom},
     path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use riverrun_store::Result;
-use rusqlite::{Connection, hooks::Wal};
+use rusqlite::{Connection, ErrorCode, hooks::Wal};
 
 use crate::{
     connection,
     error::translate,
     log_marks::Noter,
-    positioned, reserve,
+    positioned,
     wal::{FRAME_BYTES, HEADER_BYTES},
 };
 
-/// Pages after which the log is brought into the file. Rare checkpoints: p99 of a commit is 4 ms
-/// instead of 12.
+/// Pages after which the log is brought into the file, at most. Rare checkpoints: p99 of a commit is
+/// 4 ms instead of 12.
 const CHECKPOINT_PAGES: u64 = 16_000;
+
+/// And at least, on the smallest of disks.
+const LEAST_PAGES: u64 = 64;
 
 /// The log grows when less than this is left.
 const LEAST_BYTES: u64 = 64 << 10;
@@ -45,27 +52,36 @@ struct LogRoom {
     /// The disk had no room when the log was this long: it is not asked again until a new log has
     /// begun.
     refused_at: Option<u64>,
+    checkpoint_pages: u64,
+}
+
+/// How many pages the log may have before it is brought into the file. All of them may be new pages
+/// of the database, and the disk may be full by then: they have to fit into the reserve, with a quarter
+/// of it to spare.
+fn checkpoint_pages(reserve_bytes: u64) -> u64 {
+    match reserve_bytes {
+        0 => CHECKPOINT_PAGES,
+        bytes => (bytes / 4 * 3 / FRAME_BYTES).clamp(LEAST_PAGES, CHECKPOINT_PAGES),
+    }
 }
 
 /// Sees to the log of a connection from now on: the mark of what is acknowledged, its room, and its
 /// checkpoints.
 ///
-/// `reserve_bytes`: what is kept for a full disk. The log has to fit into it once the disk has little
-/// room, since all of it may be new pages of the database.
+/// `found_full` is set when the disk has no room for a checkpoint.
 pub(crate) fn keep(
     conn: &mut Connection,
     folder: &Path,
     mut noter: Noter,
     reserve_bytes: u64,
+    found_full: Arc<AtomicBool>,
 ) -> Result<()> {
-    let short_pages = (reserve_bytes / 2 / FRAME_BYTES).clamp(64, CHECKPOINT_PAGES);
-    let mut looked_at = 0;
-    let place = folder.to_owned();
     let mut room = LogRoom {
         path: folder.join(connection::LOG),
         log: None,
         bytes: None,
         refused_at: None,
+        checkpoint_pages: checkpoint_pages(reserve_bytes),
     };
     let committed = move |wal: &mut Wal, pages: std::ffi::c_int| {
         let pages = u64::try_from(pages).unwrap_or_default();
@@ -76,17 +92,12 @@ pub(crate) fn keep(
         if let Err(error) = room.see_to(pages) {
             tracing::debug!(%error, "no room for a longer log");
         }
-        // Looked at now and then, once the log is as long as that.
-        let is_short = pages >= short_pages
-            && pages.abs_diff(looked_at) >= short_pages / 2
-            && reserve_bytes > 0;
-        let is_low = is_short && reserve::is_low(&place);
-        if is_short && !is_low {
-            looked_at = pages;
-        }
-        if pages >= CHECKPOINT_PAGES || is_low {
-            // What somebody still reads stays in the log; the next commit tries again.
-            let _ = wal.checkpoint();
+        // What somebody still reads stays in the log; the next commit tries again.
+        if pages >= room.checkpoint_pages
+            && let Err(error) = wal.checkpoint()
+            && error.sqlite_error_code() == Some(ErrorCode::DiskFull)
+        {
+            found_full.store(true, Ordering::Release);
         }
         // The commit is done, whatever becomes of this.
         Ok(())
@@ -113,7 +124,7 @@ impl LogRoom {
             None => log.seek(SeekFrom::End(0))?,
         };
         self.bytes = Some(bytes);
-        if pages >= CHECKPOINT_PAGES || used + LEAST_BYTES < bytes {
+        if pages >= self.checkpoint_pages || used + LEAST_BYTES < bytes {
             return Ok(());
         }
         if self.refused_at.is_some_and(|refused| refused <= used) {

@@ -2,7 +2,7 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -39,7 +39,7 @@ pub struct Options {
     /// as they were beside it. Default false: such a folder is refused.
     pub accept_loss: bool,
     /// Bytes on the disk that are kept for deletes and cancels on the day on which it is full.
-    /// Default 16 MiB; 0 keeps none.
+    /// Default 64 MiB; 0 keeps none.
     pub reserve_bytes: u64,
 }
 
@@ -49,7 +49,7 @@ impl Options {
             path: path.into(),
             max_pages: None,
             accept_loss: false,
-            reserve_bytes: 16 << 20,
+            reserve_bytes: 64 << 20,
         }
     }
 }
@@ -277,10 +277,12 @@ impl Drop for SqliteStore {
 fn core(place: Option<(&Path, &Path)>, max_pages: Option<u32>, reserve_bytes: u64) -> Result<Core> {
     let mut conn = connection::writer(place.map(|(_, file)| file))?;
     let mut acknowledged = None;
+    let found_full = Arc::<AtomicBool>::default();
     if let Some((folder, _)) = place {
         // Before the first commit.
         let marks = Acknowledged::open(folder)?;
-        log_room::keep(&mut conn, folder, marks.noter(folder), reserve_bytes)?;
+        let noter = marks.noter(folder);
+        log_room::keep(&mut conn, folder, noter, reserve_bytes, found_full.clone())?;
         acknowledged = Some(marks);
     }
     migrate::migrate(&mut conn)?;
@@ -288,7 +290,7 @@ fn core(place: Option<(&Path, &Path)>, max_pages: Option<u32>, reserve_bytes: u6
     if let Some(acknowledged) = &acknowledged {
         acknowledged.load(&conn).map_err(translate)?;
     }
-    Core::new(conn, acknowledged)
+    Core::new(conn, acknowledged, found_full)
 }
 
 fn limit_pages(conn: &rusqlite::Connection, max_pages: Option<u32>) -> Result<()> {

@@ -20,12 +20,9 @@ use crate::connection::PAGE_BYTES;
 /// The name of the file in the data folder.
 pub(crate) const FILE: &str = "reserve";
 
-/// A reserve takes no more than this part of the disk, and leaves a quarter of itself beside it, so
-/// that it is not taken and given back with each commit.
+/// A reserve takes no more than this part of the disk. It is taken where as much is left beside it:
+/// that is room for the log, so that the next commits do not find the disk full at once.
 const PART: u64 = 16;
-
-/// Several times what the log may take.
-const LOW: u64 = 256 << 20;
 
 #[derive(Clone, Copy, PartialEq)]
 enum State {
@@ -105,7 +102,7 @@ impl Reserve {
         let is_held = self.hold().is_ok();
         let has_pages = || {
             let pages = conn.pragma_query_value(None, "freelist_count", |row| row.get::<_, u64>(0));
-            pages.is_ok_and(|pages| pages * PAGE_BYTES >= self.bytes)
+            pages.is_ok_and(|pages| pages * PAGE_BYTES >= self.bytes / 4)
         };
         if self.is_full.get() && (is_held || has_pages()) {
             self.is_full.set(false);
@@ -127,7 +124,7 @@ impl Reserve {
         // What the owner before has left is as good.
         if file.seek(SeekFrom::End(0))? != self.bytes {
             file.set_len(0)?;
-            if disk(&self.folder)?.free < self.bytes + self.bytes / 4 {
+            if disk(&self.folder)?.free < 2 * self.bytes {
                 return Err(io::ErrorKind::StorageFull.into());
             }
             if let Err(error) = fill(file, self.bytes) {
@@ -156,10 +153,9 @@ pub(crate) fn size(folder: &Path, wanted: u64) -> u64 {
     disk(folder).map_or(0, |disk| wanted.min(disk.total / PART))
 }
 
-/// Whether the disk has little room: then the log is kept so short that the reserve is enough to
-/// bring all of it into the database.
-pub(crate) fn is_low(folder: &Path) -> bool {
-    disk(folder).is_ok_and(|disk| disk.free < LOW)
+/// The bytes that are free on the disk of a folder.
+pub(crate) fn free_bytes(folder: &Path) -> u64 {
+    disk(folder).map_or(u64::MAX, |disk| disk.free)
 }
 
 struct Disk {

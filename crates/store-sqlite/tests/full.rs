@@ -96,6 +96,7 @@ fn real_small_disks() {
         "a_check_fails_on_a_real_full_disk",
         "a_real_full_disk_lets_deletes_through",
         "a_lone_delete_is_what_finds_the_disk_full",
+        "the_log_has_room_however_long_it_was_when_the_disk_became_full",
     ] {
         let disk = tempfile::tempdir().unwrap();
         let script = format!("{mount} exec \"$2\" --exact {name} --ignored --nocapture");
@@ -190,6 +191,48 @@ async fn a_real_full_disk_lets_deletes_through() {
     create(&store, ended_bulky("more")).await;
     must(store.check().await);
     assert_eq!(bytes("reserve"), 1 << 20, "it was taken anew");
+}
+
+/// The log's pages are new ones of the database: to bring them in takes as much room again, on a disk
+/// that has none.
+#[tokio::test]
+#[ignore = "needs a file system of a few megabytes, named by RIVERRUN_SMALL_DISK"]
+async fn the_log_has_room_however_long_it_was_when_the_disk_became_full() {
+    let disk = std::path::PathBuf::from(std::env::var("RIVERRUN_SMALL_DISK").unwrap());
+    let ballast = disk.join("ballast");
+    for before in [1, 40, 80, 120, 160] {
+        let folder = disk.join(format!("data-{before}"));
+        let store: S = SqliteStore::open(Options::new(&folder)).unwrap();
+        let mut acknowledged = Vec::new();
+        let refused = loop {
+            if acknowledged.len() == before {
+                fill(&ballast);
+            }
+            let name = format!("r{:05}", acknowledged.len());
+            match change(&store, Change::Create(Box::new(ended_bulky(&name)))).await {
+                Ok(_) => acknowledged.push(name),
+                Err(error) => break error,
+            }
+            assert!(acknowledged.len() < 2_000, "the disk is full");
+        };
+        assert_eq!(refused.code(), "DISK_FULL");
+        let (first, others) = acknowledged.split_at(acknowledged.len() / 2);
+        for name in first {
+            must(change(&store, Change::Delete(id(name))).await);
+        }
+        drop(store);
+        let store: S = SqliteStore::open(Options::new(&folder)).unwrap();
+        for name in others {
+            must(change(&store, Change::Delete(id(name))).await);
+        }
+        // Half of it is free inside the database now: what fits there is accepted, each time.
+        for name in others.iter().take(others.len() / 4) {
+            create(&store, ended_bulky(&format!("again-{name}"))).await;
+        }
+        drop(store);
+        std::fs::remove_dir_all(&folder).unwrap();
+        std::fs::remove_file(&ballast).unwrap();
+    }
 }
 
 /// Nothing was refused before, so the reserve is still there: the delete that finds the disk full is

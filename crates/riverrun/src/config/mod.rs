@@ -43,7 +43,7 @@ pub struct Config {
     /// The store: `sqlite://` (in `data`), `sqlite:///folder` or `memory:`. Default `sqlite://`.
     pub store: String,
     /// Bytes that the embedded store reserves for deletes, cancels and checkpoints when the disk is
-    /// full; at most a sixteenth of the disk. 0: no reserve. Default 16777216 (16 MiB).
+    /// full; at most a sixteenth of the disk. 0: no reserve. Default 67108864 (64 MiB).
     pub disk_reserve_bytes: u64,
     /// The prefix of full stream names, as in `nq:flow:<runId>`. Default `nq`.
     pub namespace: Namespace,
@@ -210,7 +210,7 @@ impl Default for Config {
             public_url: None,
             data: PathBuf::from(".riverrun"),
             store: "sqlite://".to_owned(),
-            disk_reserve_bytes: 16 << 20,
+            disk_reserve_bytes: 64 << 20,
             namespace: Namespace::default(),
             project: None,
             log_format: LogFormat::Text,
