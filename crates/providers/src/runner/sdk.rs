@@ -60,16 +60,16 @@ fn write(language: Language, files: &[File], folder: &Path) -> io::Result<PathBu
     if is_whole(files, &place) {
         return Ok(place);
     }
-    fs::create_dir_all(folder)?;
+    own_folder().create(folder)?;
     let unfinished = tempfile::Builder::new()
         .prefix(".sdk-")
         .tempdir_in(folder)?;
     for (name, content) in files {
         let path = unfinished.path().join(name);
         if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent)?;
+            own_folder().create(parent)?;
         }
-        let mut file = fs::File::create(&path)?;
+        let mut file = own_file().open(&path)?;
         file.write_all(content)?;
         file.sync_all()?;
     }
@@ -94,6 +94,24 @@ fn write(language: Language, files: &[File], folder: &Path) -> io::Result<PathBu
     }
     sync(folder)?;
     Ok(place)
+}
+
+/// Creates folders that only the server's user can read.
+fn own_folder() -> fs::DirBuilder {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+}
+
+/// Creates files that only the server's user can read.
+fn own_file() -> fs::OpenOptions {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
 }
 
 /// Whether a folder holds these files, byte for byte.
@@ -146,6 +164,12 @@ mod tests {
         let other: &[File] = &[("a.py", b"12"), ("b/c.py", b"")];
         let place = write(Language::Python, one, folder.path()).unwrap();
         assert_eq!(fs::read(place.join("b/c.py")).unwrap(), b"2");
+        #[cfg(unix)]
+        for (path, mode) in [("b", 0o700), ("b/c.py", 0o600)] {
+            use std::os::unix::fs::PermissionsExt;
+            let found = fs::metadata(place.join(path)).unwrap().permissions().mode();
+            assert_eq!(found & 0o777, mode, "{path}");
+        }
         let made = fs::metadata(place.join("a.py"))
             .unwrap()
             .modified()
