@@ -13,17 +13,15 @@ use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    Clock, Compiled, Error, FlowEntry, Handlers, Options, RegisteredFlow, Result,
-    cache::{News, RunCache},
+    awaits::{self, Filters},
+    base::{Clock, Error, Options, Result, sweep},
     crashes::{self, Alone, Beginning},
-    flows::Flows,
-    leases::{self, Leases},
-    listen::Listeners,
-    once::KeyLocks,
-    queues::{self, Broken, Calls, JobStats, Keeper, Processes, Redrives, Reserved, Rooms, Stock},
-    run_tasks,
-    steps::{self, Filters, LoadedCode, Mailboxes},
-    sweep,
+    flows::{Compiled, FlowEntry, Flows, Handlers, RegisteredFlow},
+    processes::{Broken, Processes},
+    queues::{self, Calls, JobStats, Keeper, Redrives, Reserved, Rooms, Stock},
+    runs::{self, Leases, Mailboxes, News, RunCache},
+    steps::{self, LoadedCode},
+    streams::{KeyLocks, Listeners},
 };
 
 /// A handle to a running riverrun; clones share it.
@@ -92,7 +90,7 @@ impl Runtime {
                 drivers: Arc::new(Semaphore::new(
                     options.max_drivers.min(Options::MAX_DRIVERS),
                 )),
-                taking: Arc::new(Semaphore::new(run_tasks::MOST as usize)),
+                taking: Arc::new(Semaphore::new(runs::MOST as usize)),
                 leases: Leases::default(),
                 processes: Processes::default(),
                 keeper: Keeper::default(),
@@ -123,12 +121,12 @@ impl Runtime {
             let lasted = runtime.options().lasting;
             runtime.spawn(crashes::forget(runtime.clone(), lasted));
         }
-        runtime.spawn(run_tasks::claim(runtime.clone()));
-        runtime.spawn(leases::heartbeat(runtime.clone()));
-        runtime.spawn(sweep::sweep(runtime.clone()));
+        runtime.spawn(runs::claim(runtime.clone()));
+        runtime.spawn(runs::heartbeat(runtime.clone()));
+        runtime.spawn(sweep(runtime.clone()));
         runtime.spawn(queues::keep(runtime.clone()));
         runtime.spawn(queues::reap(runtime.clone()));
-        runtime.spawn(steps::read_outbox(runtime.clone()));
+        runtime.spawn(awaits::read_outbox(runtime.clone()));
         runtime.spawn(steps::release_fitting(runtime.clone()));
         Ok(runtime)
     }

@@ -10,7 +10,10 @@ use riverrun_protocol::NotLoaded;
 use serde_json::Value;
 
 use super::{ComposedFlow, offered::processes_of};
-use crate::{BrokenProcess, Runtime, queues::stays_whole};
+use crate::{
+    processes::{BrokenProcess, stays_whole},
+    runtime::Runtime,
+};
 
 impl Runtime {
     /// The files of this instance that do not load.

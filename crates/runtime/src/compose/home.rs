@@ -5,7 +5,7 @@ use riverrun_contract::{Brought, Home, MadeFlows, Process};
 use riverrun_protocol::{LoadedProcess, MadeFlow};
 
 use super::Composable;
-use crate::Runtime;
+use crate::runtime::Runtime;
 
 #[async_trait]
 impl Home for Runtime {

@@ -18,17 +18,17 @@ mod part;
 #[cfg(test)]
 mod tests;
 
+pub use offered::{Made, MadeFlow};
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use riverrun_contract::ConfigIssue;
 use riverrun_types::Json;
 use serde_json::Value;
 
-use crate::{RegisteredFlow, Result, Runtime};
+use crate::{base::Result, flows::RegisteredFlow, runtime::Runtime};
 use members::{doubles, flow, members};
 use part::{Part, read};
-
-pub use offered::{Made, MadeFlow};
 
 /// A process as this sees it.
 #[derive(Clone, Copy)]

@@ -14,7 +14,11 @@ use riverrun_types::{ErrorCode, Json};
 use serde_json::{Value, json};
 
 use super::{Composable, ComposedFlow, compose, part::names_flow};
-use crate::{Error, RegisteredFlow, Result, Runtime, flows::newest};
+use crate::{
+    base::{Error, Result},
+    flows::{RegisteredFlow, newest},
+    runtime::Runtime,
+};
 
 /// The tag of flows that workers make together.
 const TOGETHER: &str = "workers";

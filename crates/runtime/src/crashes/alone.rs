@@ -18,7 +18,7 @@ use tokio::{
 };
 
 use super::{Starts, Unit};
-use crate::Runtime;
+use crate::runtime::Runtime;
 
 /// How long nothing may have been taken up before the rest is taken up together: what is left waits
 /// for a process that is not loaded, or for its time.
@@ -144,7 +144,7 @@ impl Alone {
 }
 
 /// Ends it when nothing is left that can be taken up.
-pub(super) async fn look_after(runtime: Runtime) {
+pub(crate) async fn look_after(runtime: Runtime) {
     loop {
         let idle = async {
             tokio::select! {

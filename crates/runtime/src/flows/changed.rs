@@ -4,7 +4,8 @@ use riverrun_engine::Severity;
 use riverrun_types::{Json, Name, flow::canonical_definition};
 use serde_json::{Value, json};
 
-use crate::{RegisteredFlow, Result, Runtime};
+use super::RegisteredFlow;
+use crate::{base::Result, runtime::Runtime};
 
 impl Runtime {
     /// Registers a definition; one that has changed under its version gets `<version>+dev.N`.

@@ -1,9 +1,19 @@
 //! The flows that are registered, compiled when first needed.
 
 mod changed;
+mod definition;
+mod handlers;
+mod named;
 mod names;
+mod process_step;
+mod rules;
 
 pub(crate) use changed::newest;
+pub use definition::{
+    Format, NotRead, check_members, check_numbers, parse_definition, read_definition,
+};
+pub use handlers::Handlers;
+pub(crate) use rules::{Emission, evaluate, is_true};
 
 use std::{
     collections::HashMap,
@@ -27,7 +37,8 @@ use riverrun_types::{
 use serde::{Deserialize, Deserializer, de::IgnoredAny};
 use serde_json::{Value, json};
 
-use crate::{Error, Handlers, Result, steps::Rules};
+use crate::base::{Error, Result};
+use rules::Rules;
 
 /// How long the validation of one definition may take. It is looked at before each step.
 const MAX_VALIDATION: Duration = Duration::from_secs(5);

@@ -5,7 +5,8 @@ use riverrun_engine::{Catalog, Issue, SchemaIssue, meant};
 use riverrun_types::Millis;
 use serde_json::Value;
 
-use crate::{Handlers, Runtime};
+use super::handlers::Handlers;
+use crate::runtime::Runtime;
 
 /// The handlers of a runtime, its processes and its flows.
 pub(crate) struct Registry<'a> {

@@ -9,8 +9,16 @@ use riverrun_store::{
 };
 use riverrun_types::{Draft, Millis, Name, RunId, time::MAX_WAIT_MS};
 
-use super::{JobRequest, KeptOptions, QueueStats, attempt::to_job, process::Current, worker};
-use crate::{Error, Result, Runtime};
+use super::{
+    attempt::to_job,
+    request::{JobRequest, KeptOptions},
+    stats::QueueStats,
+};
+use crate::{
+    base::{Error, Result},
+    runtime::Runtime,
+};
+use crate::{processes::Current, queues::worker};
 
 /// Jobs removed or moved in one commit.
 pub(super) const BATCH: usize = 500;

@@ -16,12 +16,12 @@ use riverrun_types::{
 use serde_json::json;
 
 use super::{
-    Stop,
     host::{BatchHost, JobHost},
-    record,
+    keeper::Stop,
     request::KeptOptions,
 };
-use crate::Runtime;
+use crate::queues::record;
+use crate::runtime::Runtime;
 
 /// How long a handler that was asked to stop may take before it is given up. Providers stop it by
 /// force earlier than that.

@@ -22,10 +22,10 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::{
     host::{CallHome, Home, JobHost},
-    record,
     request::KeptOptions,
 };
-use crate::Runtime;
+use crate::queues::record;
+use crate::runtime::Runtime;
 
 /// Bytes of frames that may wait for somebody who hears them; further ones are missed.
 const MAX_WAITING_BYTES: usize = 1 << 20;

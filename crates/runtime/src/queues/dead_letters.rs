@@ -19,7 +19,10 @@ use riverrun_store::{
 use riverrun_types::{Millis, Name};
 
 use super::{actions::BATCH, attempt::to_job};
-use crate::{Error, Result, Runtime};
+use crate::{
+    base::{Error, Result},
+    runtime::Runtime,
+};
 
 /// Which dead letters are to wait again, and how fast.
 #[derive(Clone, Debug)]

@@ -13,7 +13,7 @@ use riverrun_store::JobLease;
 use riverrun_types::RunId;
 use tokio::sync::Notify;
 
-use crate::{Runtime, leases::lease_ms};
+use crate::{runs::lease_ms, runtime::Runtime};
 
 /// How one job of an invocation is stopped. The handler of a batch is asked to stop once all of its
 /// jobs are to stop: until then the others go on.

@@ -7,13 +7,12 @@
 
 mod actions;
 mod attempt;
-mod begin;
-mod broken;
 mod call;
 mod dead_letters;
+mod dispatch;
 mod host;
 mod keeper;
-mod process;
+mod place;
 mod reaper;
 mod record;
 mod request;
@@ -24,22 +23,19 @@ mod worker;
 
 pub use actions::{Drained, QueueView};
 pub(crate) use attempt::{LOGGED, checked, is_loss, is_released, silent, to_job, waiting_event};
-pub(crate) use begin::{Reserved, Stock};
-pub(crate) use broken::Broken;
-pub use broken::BrokenProcess;
-pub(crate) use broken::stays_whole;
 pub use call::CallRequest;
 pub(crate) use call::Calls;
 pub(crate) use dead_letters::Redrives;
 pub use dead_letters::{Redrive, Redriven};
+pub(crate) use dispatch::{Reserved, Stock};
 pub(crate) use host::{
-    BatchParams, EmitParams, GATHER, Gathered, GatheredOutput, JobHost, KeyParams, StateRead,
+    BatchParams, EmitParams, GATHER, Gathered, GatheredBatch, JobHost, KeyParams, StateRead,
     emitted, params, path, too_large,
 };
 pub(crate) use keeper::{Keeper, Stop, keep};
-pub(crate) use process::Processes;
+pub(crate) use place::{StepPlace, job_id};
 pub(crate) use reaper::reap;
-pub(crate) use record::frame as frame_event;
+pub(crate) use record::frame;
 pub use request::{
     Debounce, Dedupe, IdempotencyOptions, JobOptions, JobRequest, KeptOptions, Throttle,
 };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use riverrun_store::StalledJob;
 
-use crate::{Runtime, runtime::rest};
+use crate::runtime::{Runtime, rest};
 
 /// Jobs that are looked at together.
 const BATCH: usize = 256;

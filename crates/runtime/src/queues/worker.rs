@@ -12,14 +12,15 @@ use riverrun_types::{Millis, Name, RunId};
 use tokio::task::JoinHandle;
 
 use super::{
-    process::Current,
     request::KeptOptions,
     room::{ReservedRoom, Room},
 };
+use crate::processes::Current;
 use crate::{
-    Runtime,
+    base::Result,
     crashes::{StartPermit, Unit},
-    leases::lease_ms,
+    runs::lease_ms,
+    runtime::Runtime,
 };
 
 pub(super) async fn work(runtime: Runtime, queue: Name, mut current: Current) {
@@ -168,7 +169,7 @@ async fn sleep_until(runtime: &Runtime, ms: Option<Millis>) {
     runtime.clock().sleep_until(ms.max(soon)).await;
 }
 
-async fn claim(runtime: &Runtime, process: &Process, limit: usize) -> crate::Result<ClaimedJobs> {
+async fn claim(runtime: &Runtime, process: &Process, limit: usize) -> Result<ClaimedJobs> {
     let now = runtime.now_ms();
     let claim = ClaimJobs {
         queue: process.config.queue.clone(),

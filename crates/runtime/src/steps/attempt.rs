@@ -10,21 +10,20 @@ use riverrun_store::{
 };
 use riverrun_types::{Await, AwaitType, Draft, ErrorCode, EventType, Json, Name, Retry, RunId};
 
-use super::{
-    Callback, StepPlace,
-    awaits::{self, Past},
-    fitting::mismatch,
-    host::StepHost,
-    log::log,
-    mailbox::{Fence, Message},
-    prepare::Prepared,
+use super::{fitting::mismatch, host::StepHost, log::log, prepare::Prepared};
+use crate::{
+    awaits::{self, Callback, Past},
+    queues::StepPlace,
+    runs::{Fence, Message},
 };
 use crate::{
-    Compiled, Error, Runtime,
+    base::Error,
+    flows::Compiled,
     queues::{
         KeptOptions, Stop, checked, failure_of as failure, is_loss, is_released, silent, to_job,
         waiting_event,
     },
+    runtime::Runtime,
 };
 
 /// An attempt under way.

@@ -10,7 +10,10 @@ use riverrun_store::{EventQuery, Kinds, LogQuery};
 use riverrun_types::{ErrorCode, EventType, Name, RunId};
 use tokio::sync::Notify;
 
-use crate::{Result, Runtime, runtime::rest};
+use crate::{
+    base::Result,
+    runtime::{Runtime, rest},
+};
 
 /// The code that SDKs end an execution with that does not fit its journal.
 const MISMATCH: ErrorCode = ErrorCode::JournalMismatch;

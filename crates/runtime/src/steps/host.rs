@@ -22,21 +22,21 @@ use riverrun_types::{Draft, ErrorCode, EventId, Json, Millis, Name, Retry, StepR
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{
-    StepPlace,
-    attempt::retry_of,
+use super::{attempt::retry_of, due::Due, prepare::Prepared, room::Room};
+use crate::{
     awaits::{self, Callback, MIN_SECRET_BYTES},
-    due::Due,
-    mailbox::{Fence, Message},
-    prepare::Prepared,
-    room::Room,
+    queues::StepPlace,
+    runs::{Fence, Message},
 };
 use crate::{
-    Compiled, Error, Runtime,
+    base::Error,
+    flows::Compiled,
     queues::{
-        BatchParams, EmitParams, GATHER, Gathered, GatheredOutput, JobHost, KeptOptions, KeyParams,
-        StateRead, Tries, emitted, frame_event, params, path, too_large,
+        BatchParams, EmitParams, GATHER, Gathered, GatheredBatch as GatheredOutput, JobHost,
+        KeptOptions, KeyParams, StateRead, Tries, emitted, frame as frame_event, params, path,
+        too_large,
     },
+    runtime::Runtime,
     streams::{Guard, check_bytes, check_value},
 };
 

@@ -12,35 +12,13 @@
 //! waits for them; where only an expression can tell who does, `outbox` and `filters` do.
 
 mod attempt;
-mod awaits;
-mod callbacks;
-mod declared;
 mod due;
-mod filters;
 mod fitting;
-mod handler;
 mod host;
 mod log;
-mod mailbox;
-mod named;
-mod orders;
-mod outbox;
-mod place;
 mod prepare;
 mod retries;
 mod room;
-mod rules;
 mod shown;
-mod signals;
 
-pub use awaits::Callback;
-pub(crate) use awaits::{Filter, callback_url, register, resumed_times, trigger_event};
-pub use callbacks::{CallbackAnswer, StoredCallback, callback_signature};
-pub(crate) use filters::{Filters, Trouble, troubles};
 pub(crate) use fitting::{LoadedCode, release_fitting};
-pub(crate) use handler::ProcessStep;
-pub(crate) use mailbox::{Mailboxes, Message, Reader};
-pub(crate) use outbox::read_outbox;
-pub(crate) use place::StepPlace;
-pub(crate) use rules::Rules;
-pub(crate) use signals::SignalSource;

@@ -11,12 +11,12 @@ use riverrun_store::{
 use riverrun_types::{ErrorCode, Json, Name, RunId, StreamName, time::iso};
 
 use super::{
-    StepPlace,
     attempt::retry_of,
     retries::{pending, tries},
     room::Room,
 };
-use crate::{Compiled, Error, Runtime, cache::CachedRun, queues::Tried};
+use crate::queues::StepPlace;
+use crate::{base::Error, flows::Compiled, queues::Tried, runs::CachedRun, runtime::Runtime};
 
 impl Runtime {
     /// Prepares an attempt; if its run does not want it, the job goes.
@@ -45,7 +45,7 @@ impl Runtime {
     }
 
     /// Everything that an attempt needs; nothing if the visit does not want it.
-    async fn prepare(&self, job: &ClaimedJob, place: &StepPlace) -> crate::Result<JobVisit> {
+    async fn prepare(&self, job: &ClaimedJob, place: &StepPlace) -> crate::base::Result<JobVisit> {
         let known = match self.known_for(job, place) {
             Some(known) => known,
             None => match Box::pin(self.load(&place.run)).await {

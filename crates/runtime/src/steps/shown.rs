@@ -6,8 +6,8 @@ use riverrun_engine::{Visit, VisitKey, Wait};
 use riverrun_store::RunRecord;
 use riverrun_types::{Name, RunId, VisitStatus};
 
-use super::place::job_id;
-use crate::{Loaded, Result, Runtime};
+use crate::queues::job_id;
+use crate::{base::Result, runs::Loaded, runtime::Runtime};
 
 impl Runtime {
     /// The id of the job that runs a visit.

@@ -6,6 +6,8 @@
 mod facts;
 mod judge;
 mod read;
+#[cfg(test)]
+mod tests;
 mod words;
 
 use riverrun_engine::Failure;
@@ -343,6 +345,3 @@ impl Cause {
 fn shown(failure: &Failure) -> Json {
     Json::of(failure)
 }
-
-#[cfg(test)]
-mod tests;

@@ -13,9 +13,15 @@ use riverrun_types::{EventType, Json, Millis, Name, RunId, StreamName};
 use super::{
     Why,
     facts::{Facts, JobFacts, Taker},
-    judge,
 };
-use crate::{Error, Result, Runtime, drive::damage, queues::KeptOptions, steps::troubles};
+use crate::why::judge;
+use crate::{
+    awaits::troubles,
+    base::{Error, Result},
+    queues::KeptOptions,
+    runs::damage,
+    runtime::Runtime,
+};
 
 /// Runs below each other that are looked at.
 const MAX_DEPTH: usize = 5;

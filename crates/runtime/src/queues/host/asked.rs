@@ -17,8 +17,12 @@ use super::{
     refused,
 };
 use crate::{
-    leases::lease_ms,
-    queues::{CallRequest, FailedTry, Next, Tried, final_answer, record},
+    queues::{
+        call::CallRequest,
+        record,
+        tries::{FailedTry, Next, Tried, final_answer},
+    },
+    runs::lease_ms,
 };
 
 /// Whether a lease holds, and until when.
@@ -241,7 +245,7 @@ fn of_caller(mut error: WorkError) -> WorkError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queues::{is_loss, is_released};
+    use crate::queues::attempt::{is_loss, is_released};
 
     #[test]
     fn the_loss_of_a_called_process_is_a_failure_of_its_caller() {

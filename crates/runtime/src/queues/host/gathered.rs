@@ -9,7 +9,7 @@ use riverrun_contract::LogLimit;
 use riverrun_types::{Draft, Json};
 
 use super::waiting::Waiting;
-use crate::Runtime;
+use crate::runtime::Runtime;
 
 /// How long what was said waits for more.
 pub(crate) const GATHER: Duration = Duration::from_millis(50);

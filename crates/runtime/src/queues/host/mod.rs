@@ -18,7 +18,7 @@ mod stream;
 mod waiting;
 
 pub(crate) use emit::{emitted, too_large};
-pub(crate) use gathered::{GATHER, Gathered, GatheredBatch as GatheredOutput};
+pub(crate) use gathered::{GATHER, Gathered, GatheredBatch};
 pub(crate) use params::{BatchParams, EmitParams, KeyParams, params};
 pub(crate) use state::{StateRead, path};
 
@@ -32,8 +32,9 @@ use riverrun_store::{Error as StoreError, JobLease, job_progress};
 use riverrun_types::{Draft, ErrorCode, EventType, Json, Retry};
 use serde_json::json;
 
-use super::{Tries, record, request::KeptOptions};
-use crate::{Error, Runtime};
+use super::{request::KeptOptions, tries::Tries};
+use crate::queues::record;
+use crate::{base::Error, runtime::Runtime};
 pub(super) use batch::BatchHost;
 pub(super) use home::{CallHome, Home};
 use said::Said;

@@ -7,8 +7,8 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::json;
 
 use crate::{
-    StartRequest,
-    queues::{JobOptions, JobRequest},
+    queues::request::{JobOptions, JobRequest},
+    runs::StartRequest,
 };
 
 #[derive(Deserialize)]

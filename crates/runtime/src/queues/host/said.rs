@@ -13,7 +13,7 @@ use super::{
     gathered::{GATHER, Gathered, GatheredBatch},
     home::Home,
 };
-use crate::Runtime;
+use crate::runtime::Runtime;
 
 pub(super) struct Said {
     runtime: Runtime,

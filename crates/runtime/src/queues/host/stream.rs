@@ -6,7 +6,7 @@ use riverrun_store::{Change, EventQuery, Expect};
 use riverrun_types::{Draft, ErrorCode, Event, EventId, EventType, Name, RunId, StreamName};
 
 use super::{JobHost, gathered::GatheredBatch, params::MemoParams, refused};
-use crate::{Runtime, steps::SignalSource};
+use crate::{runtime::Runtime, streams::SignalSource};
 
 /// An event that was appended, and what was said before it.
 pub(super) struct Placed {

@@ -14,7 +14,10 @@ use riverrun_store::NewJob;
 use riverrun_types::{Json, Millis, Name, RunId, time};
 use serde::Deserialize;
 
-use crate::{Error, Result, Runtime};
+use crate::{
+    base::{Error, Result},
+    runtime::Runtime,
+};
 use check::{check, check_window};
 use kept::kept;
 use pace::{debounce, fallback};

@@ -9,7 +9,10 @@ use riverrun_store::{Lasts, Unique, equality::canonical};
 use riverrun_types::{Json, Millis, Name, RunId, label};
 
 use super::JobOptions;
-use crate::{Error, Result, Runtime};
+use crate::{
+    base::{Error, Result},
+    runtime::Runtime,
+};
 
 impl Runtime {
     pub(super) async fn unique(
