@@ -1,13 +1,15 @@
 //! Where engine, store, bus, handlers and workers meet.
 //!
-//! A [`Runtime`] accepts commands (register, start, cancel…), drives runs under leases, and
-//! answers questions about them. Everything it decides is judged by the engine and becomes one
-//! commit; it keeps nothing that the store does not know, except caches.
+//! A [`Runtime`] wires the parts together: [`Flows`] are registered, [`Runs`] are started and driven
+//! under leases, [`Queues`] have jobs and calls, [`Streams`] have events. Everything that is decided is
+//! judged by the engine and becomes one commit; a part keeps nothing that the store does not know,
+//! except caches. ARCHITECTURE.md draws the arrows between the parts.
 
 mod awaits;
 mod base;
 mod compose;
 mod crashes;
+mod events;
 mod flows;
 mod processes;
 mod quarantine;
@@ -20,22 +22,24 @@ mod why;
 
 pub use riverrun_contract::*;
 
-pub use awaits::{Callback, CallbackAnswer, StoredCallback, callback_signature};
-pub use base::{Busy, Clock, Error, Options, Result, SimulatedClock, Unsettled};
-pub use compose::{Composable, Composed, ComposedFlow, Made, MadeFlow, compose};
+pub use awaits::{Awaits, Callback, CallbackAnswer, StoredCallback, callback_signature};
+pub use base::{Base, Busy, Clock, Error, Options, Result, SimulatedClock, Unsettled};
+pub use compose::{Composable, Composed, ComposedFlow, Composer, Made, MadeFlow, compose};
+pub use events::{AppendedOnce, Events};
 pub use flows::{
-    Compiled, FlowEntry, FlowSummary, Format, Handlers, NotRead, RegisteredFlow, check_members,
-    check_numbers, parse_definition, read_definition,
+    Compiled, FlowEntry, FlowSummary, Flows, Format, Handlers, NotRead, RegisteredFlow,
+    check_members, check_numbers, parse_definition, read_definition,
 };
-pub use processes::BrokenProcess;
+pub use processes::{BrokenProcess, Processes};
 pub use queues::{
     CallRequest, Debounce, Dedupe, Drained, IdempotencyOptions, JobOptions, JobRequest,
-    KeptOptions, Percentiles, QueueStats, QueueView, Redrive, Redriven, Throttle,
+    KeptOptions, Percentiles, QueueStats, QueueView, Queues, Redrive, Redriven, Throttle,
 };
 pub use runs::{
-    At, Exported, ExportedAwait, ExportedEvent, ExportedRun, Loaded, RunView, Shown, StartRequest,
-    Started, TRIGGER_KEYS, projection,
+    At, Exported, ExportedAwait, ExportedEvent, ExportedRun, Loaded, RunView, Runs, Shown,
+    StartRequest, Started, TRIGGER_KEYS, projection,
 };
 pub use runtime::Runtime;
-pub use streams::{AppendedOnce, Begin, Delivery, Listener, OnKind, Subject, Tail, Tailed};
-pub use why::{ActiveBranch, AtJob, AtWorker, Cause, InVisit, JobStateName, Reason, Why};
+pub use steps::Steps;
+pub use streams::{Begin, Delivery, Listener, OnKind, Streams, Subject, Tail, Tailed};
+pub use why::{ActiveBranch, AtJob, AtWorker, Cause, InVisit, JobStateName, Reason, Reasons, Why};

@@ -7,10 +7,12 @@ use riverrun_types::{Draft, EventType, Json, Name, TriggerType};
 use serde_json::json;
 use sha2::Sha256;
 
-use super::register::{Callback, trigger_event};
+use super::{
+    Awaits,
+    register::{Callback, trigger_event},
+};
 use crate::{
     base::{Error, Result},
-    runtime::Runtime,
     streams::check_bytes,
 };
 
@@ -31,11 +33,16 @@ pub struct StoredCallback {
     pub callback: Callback,
 }
 
-impl Runtime {
+impl Awaits {
     /// A callback by its id.
     pub async fn callback(&self, id: &str) -> Result<StoredCallback> {
         let missing = || Error::Store(StoreError::AwaitNotFound(Name::from(id)));
-        let record = self.store().await_by(id).await?.ok_or_else(missing)?;
+        let record = self
+            .base()
+            .store()
+            .await_by(id)
+            .await?
+            .ok_or_else(missing)?;
         let Awaited::Callback { callback, .. } = &record.what else {
             return Err(missing());
         };
@@ -49,7 +56,7 @@ impl Runtime {
         id: &str,
         answer: CallbackAnswer<'_>,
     ) -> Result<AwaitRecord> {
-        self.refuse_when_stopping()?;
+        self.base().refuse_when_stopping()?;
         let StoredCallback { record, callback } = self.callback(id).await?;
         // A body that is not JSON may be larger as the text that is kept of it.
         check_bytes("body", answer.body.len().max(answer.payload.bytes()))?;
@@ -61,7 +68,7 @@ impl Runtime {
             let secret = secret.ok_or(Error::BadSignature)?;
             check_signature(&secret, answer.body, answer.signature)?;
         }
-        let now = self.now_ms();
+        let now = self.base().now_ms();
         let fire = Fire {
             id: record.id.clone(),
             value: answer.payload.clone(),
@@ -80,7 +87,7 @@ impl Runtime {
             .data(json!({"payload": answer.payload, "source": source}));
         let event = trigger_event(&record.id, &record.run, event);
         let commit = Commit::of(Change::Fire(Box::new(fire))).and(Change::Append(event));
-        self.commit(commit).await?;
+        self.base().commit(commit).await?;
         Ok(record)
     }
 }

@@ -7,19 +7,18 @@ use quick_cache::{Weighter, sync::Cache};
 use riverrun_contract::compile_expr;
 use riverrun_expr::Expr;
 use riverrun_store::{
-    AwaitRecord, Awaited, Change, Commit, Direction, Error as StoreError, EventQuery, Fire,
+    AwaitRecord, Awaited, Change, Commit, Direction, Error as StoreError, EventQuery, Expect, Fire,
     Matcher, SignalRecord, Store, equality,
 };
 use riverrun_types::{
     Code, Draft, ErrorCode, Event, EventType, Json, Millis, Name, RunId, StepRef, StreamName,
+    event::EventContext,
 };
 use serde::{Deserialize, Serialize};
 
-use super::register::Filter;
-use crate::flows::{evaluate, is_true};
+use super::{Awaits, register::Filter};
 use crate::{
-    base::{Error, Result},
-    runtime::Runtime,
+    base::{Error, Result, is_true},
     streams::Guard,
 };
 
@@ -60,12 +59,12 @@ impl Default for Filters {
     }
 }
 
-impl Runtime {
+impl Awaits {
     /// Fires the awaits that a signal means.
     pub(crate) async fn judge_signal(&self, signal: &SignalRecord) -> Result<()> {
         let mut cursor: Option<String> = None;
         loop {
-            let store = self.store();
+            let store = self.base().store();
             let page = store.candidates(signal, BATCH, cursor.as_deref()).await?;
             for record in &page.items {
                 self.judge_pair(record, signal).await?;
@@ -83,7 +82,11 @@ impl Runtime {
     pub(crate) async fn judge_in_time(&self, record: &AwaitRecord) -> Result<Option<u64>> {
         let mut judged = 0;
         loop {
-            let signals = self.store().signals_for(&record.id, judged, BATCH).await?;
+            let signals = self
+                .base()
+                .store()
+                .signals_for(&record.id, judged, BATCH)
+                .await?;
             let Some(last) = signals.last() else {
                 return Ok(Some(judged));
             };
@@ -102,7 +105,7 @@ impl Runtime {
                     changes,
                     ..Commit::default()
                 };
-                self.commit(removal).await?;
+                self.base().commit(removal).await?;
             }
         }
     }
@@ -116,7 +119,7 @@ impl Runtime {
             Ok(true) => self.fire(record, signal).await.map(|()| true),
             Ok(false) => Ok(false),
             // It may be the end of this server that keeps it from being judged.
-            Err(_) if self.is_stopping() => Err(Error::ShuttingDown),
+            Err(_) if self.base().is_stopping() => Err(Error::ShuttingDown),
             Err(error) => {
                 self.tell(record, &signal.emit.kind, &error).await?;
                 Ok(false)
@@ -132,7 +135,7 @@ impl Runtime {
             return Ok(true);
         };
         let filter: Filter = filter.read().map_err(|error| error.to_string())?;
-        let compiled = &self.await_filters().compiled;
+        let compiled = &self.filters().compiled;
         let expr = match compiled.get(&filter.source) {
             Some(expr) => expr,
             None => {
@@ -141,7 +144,10 @@ impl Runtime {
                 expr
             }
         };
-        let found = evaluate(self, &expr, event, &filter.ctx).await?;
+        let found = self
+            .base()
+            .evaluate_event(&expr, event, &filter.ctx)
+            .await?;
         Ok(found.is_some_and(|found| is_true(&found)))
     }
 
@@ -155,7 +161,7 @@ impl Runtime {
             most: None,
         };
         let fire = Commit::of(Change::Fire(Box::new(fire)));
-        match self.commit(fire).await {
+        match self.base().commit(fire).await {
             Ok(_)
             | Err(
                 StoreError::AwaitUsed(_)
@@ -169,13 +175,13 @@ impl Runtime {
 
     /// Tells the run that waits that its expression cannot be judged, the first time.
     async fn tell(&self, record: &AwaitRecord, kind: &str, error: &str) -> Result<()> {
-        let warned = &self.await_filters().warned;
+        let warned = &self.filters().warned;
         if warned.contains_key(&record.id) {
             return Ok(());
         }
         let (run, id) = (&record.run, &record.id);
         tracing::warn!(%run, await_id = %id, error, "the where of an await cannot be judged; the event is passed over");
-        if !troubles(self.store(), run)
+        if !troubles(self.base().store(), run)
             .await?
             .iter()
             .any(|it| it.id == *id)
@@ -185,24 +191,37 @@ impl Runtime {
                 visit: record.visit,
                 attempt: 0,
             };
-            let warning = Draft::new(self.now_ms(), EventType::LogWarn)
+            let warning = Draft::new(self.base().now_ms(), EventType::LogWarn)
                 .step(step)
                 .data(Warning {
                     message: format!("the where of the await of event {kind}: {error}"),
                     code: ErrorCode::ExpressionError.into(),
                     await_id: id.clone(),
                 });
-            let drafts = [warning].into();
-            let appended = self.append_to_run(run, drafts, Guard::default());
-            match appended.await {
-                // Whoever waited waits no more.
-                Ok(_) | Err(Error::Store(StoreError::RunNotFound(_) | StoreError::RunEnded(_))) => {
-                }
-                Err(error) => return Err(error),
-            }
+            self.warn(run, warning).await?;
         }
         warned.insert(id.clone(), ());
         Ok(())
+    }
+
+    /// Appends a warning to the stream of a run, unless that waits no more.
+    async fn warn(&self, run: &RunId, warning: Draft) -> Result<()> {
+        let Some(record) = self.base().store().run(run).await? else {
+            return Ok(());
+        };
+        let context = EventContext {
+            run_id: Name::from(run.as_str()),
+            flow_name: record.flow,
+            tenant_id: record.tenant,
+        };
+        let (stream, guard) = (StreamName::flow(run), Guard::default());
+        let drafts = [warning].into();
+        let streams = self.streams();
+        let placed = streams.place(&stream, context, Expect::Any, drafts, &guard);
+        match placed.await {
+            Ok(_) | Err(StoreError::RunNotFound(_) | StoreError::RunEnded(_)) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 

@@ -13,10 +13,8 @@ use std::{
 use futures::{FutureExt, StreamExt, stream::FuturesUnordered};
 use riverrun_store::{Change, Commit, SignalLane, SignalRecord};
 
-use crate::{
-    base::Result,
-    runtime::{Runtime, pause, rest},
-};
+use super::Awaits;
+use crate::base::{Base, Result};
 
 /// Signals that are read at a time.
 const BATCH: usize = 100;
@@ -31,25 +29,26 @@ const TURN: Duration = Duration::from_millis(50);
 const MAX_LANES: usize = 10_000;
 
 /// Judges what is in the outbox, whenever something is.
-pub(crate) async fn read_outbox(runtime: Runtime) {
-    let new_signals = runtime.bus().signals();
+pub(crate) async fn read_outbox(awaits: Awaits) {
+    let base = awaits.base();
+    let new_signals = base.bus().signals();
     // What an earlier life left in the outbox would be delivered to nobody.
     tokio::select! {
-        () = runtime.listened_to() => {}
-        () = runtime.stopping() => return,
+        () = awaits.streams().listened_to() => {}
+        () = base.stopping() => return,
     }
-    let judge = Judge { runtime: &runtime };
+    let judge = Judge { awaits: &awaits };
     let mut lanes = Lanes::default();
     let mut under_way = FuturesUnordered::new();
     // Whether there may be signals that nobody has looked at.
     let mut is_new = true;
     loop {
         if is_new && lanes.have_room() {
-            match lanes.look(&runtime).await {
+            match lanes.look(base).await {
                 Ok(found) => is_new = found > 0,
                 Err(error) => {
                     tracing::warn!(%error, "the outbox cannot be read; trying again");
-                    if !pause(&runtime, Duration::from_millis(500)).await {
+                    if !base.pause(Duration::from_millis(500)).await {
                         return;
                     }
                 }
@@ -64,7 +63,7 @@ pub(crate) async fn read_outbox(runtime: Runtime) {
         while let Some(Some(cursor)) = under_way.next().now_or_never() {
             lanes.had(cursor);
         }
-        if runtime.is_stopping() {
+        if base.is_stopping() {
             return;
         }
         let has_ready_lane = under_way.len() < MAX_UNDER_WAY && !lanes.ready.is_empty();
@@ -72,7 +71,7 @@ pub(crate) async fn read_outbox(runtime: Runtime) {
             continue;
         }
         if under_way.is_empty() {
-            if !rest(&runtime, new_signals.notified()).await {
+            if !base.rest(new_signals.notified()).await {
                 return;
             }
             is_new = true;
@@ -81,7 +80,7 @@ pub(crate) async fn read_outbox(runtime: Runtime) {
         tokio::select! {
             Some(cursor) = under_way.next() => lanes.had(cursor),
             () = new_signals.notified() => is_new = true,
-            () = runtime.stopping() => return,
+            () = base.stopping() => return,
         }
     }
 }
@@ -114,12 +113,12 @@ impl Lanes {
     }
 
     /// Looks at the next signals; says how many there were.
-    async fn look(&mut self, runtime: &Runtime) -> Result<usize> {
+    async fn look(&mut self, base: &Base) -> Result<usize> {
         if self.last.is_empty() {
             // All were judged. What is there all the same became visible late.
             self.seen = 0;
         }
-        let signals = runtime.store().signals(self.seen, BATCH).await?;
+        let signals = base.store().signals(self.seen, BATCH).await?;
         let count = signals.len();
         // What is not judged at once is better kept in the store.
         let keeps = self.ready.len() < MAX_UNDER_WAY;
@@ -164,7 +163,7 @@ impl Lanes {
 }
 
 struct Judge<'a> {
-    runtime: &'a Runtime,
+    awaits: &'a Awaits,
 }
 
 impl Judge<'_> {
@@ -173,7 +172,7 @@ impl Judge<'_> {
         let kind = cursor.lane.kind.clone();
         if let Err(error) = self.judge(&mut cursor).await {
             tracing::warn!(%kind, %error, "events could not be led to those who wait for them; trying again");
-            pause(self.runtime, Duration::from_millis(500)).await;
+            self.awaits.base().pause(Duration::from_millis(500)).await;
         }
         cursor
     }
@@ -182,7 +181,7 @@ impl Judge<'_> {
         let begun = Instant::now();
         let mut next = std::mem::take(&mut cursor.next);
         if next.is_empty() {
-            let store = self.runtime.store();
+            let store = self.awaits.base().store();
             next = store.signals_of(&cursor.lane, cursor.after, BATCH).await?;
         }
         if next.is_empty() {
@@ -190,12 +189,12 @@ impl Judge<'_> {
             cursor.after = cursor.upto;
         }
         for signal in next {
-            self.runtime.judge_signal(&signal).await?;
-            for listener in self.runtime.listeners() {
+            self.awaits.judge_signal(&signal).await?;
+            for listener in self.awaits.streams().listeners() {
                 listener.on_signal(&signal).await?;
             }
             let removal = Commit::of(Change::RemoveSignal(signal.no));
-            self.runtime.commit(removal).await?;
+            self.awaits.base().commit(removal).await?;
             cursor.after = signal.no;
             if begun.elapsed() > TURN {
                 break;

@@ -31,7 +31,7 @@ pub struct Options {
     pub retention: Retention,
     /// How often retention is looked after. Default 1 minute.
     pub sweep_every: Duration,
-    /// Whether somebody will listen to emitted events ([`crate::Runtime::add_listener`]): none is
+    /// Whether somebody will listen to emitted events ([`crate::Streams::add_listener`]): none is
     /// done with before he does. Default false.
     pub has_listener: bool,
     /// Where others reach the server, such as `https://flows.example.org`: what the URLs of

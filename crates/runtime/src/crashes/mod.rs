@@ -11,15 +11,15 @@
 
 mod alone;
 
-pub(crate) use alone::{Alone, StartPermit, look_after};
+pub(crate) use alone::{Alone, StartPermit};
 
-use std::{collections::HashSet, time::Duration};
+use std::collections::HashSet;
 
 use riverrun_store::{Reclaimed, Store};
 use riverrun_types::{Json, RunId};
 use serde::{Deserialize, Serialize};
 
-use crate::{base::Result, runtime::Runtime};
+use crate::base::Result;
 
 /// The name of the marker.
 const MARKER: &str = "starts";
@@ -126,24 +126,5 @@ impl Unit {
 pub(crate) async fn stopped(store: &dyn Store) {
     if let Err(error) = Starts::default().store(store).await {
         tracing::warn!(%error, "the stop could not be recorded; the next start counts a crash");
-    }
-}
-
-/// Forgets earlier crashes once the server has lasted.
-pub(crate) async fn forget(runtime: Runtime, lasted: Duration) {
-    let over = async {
-        tokio::select! {
-            () = tokio::time::sleep(lasted) => true,
-            () = runtime.stopping() => false,
-        }
-    };
-    if !runtime.clock().rest(over).await {
-        return;
-    }
-    // What is taken up one at a time records itself, and forgets them at its end.
-    if runtime.alone().is_over()
-        && let Err(error) = Starts::running(0).store(runtime.store()).await
-    {
-        tracing::warn!(%error, "earlier crashes could not be forgotten");
     }
 }

@@ -7,7 +7,8 @@ use parking_lot::RwLock;
 use riverrun_protocol::{NotLoaded, WorkError};
 use riverrun_types::{ErrorCode, Name};
 
-use crate::{base::Error, runtime::Runtime};
+use super::Processes;
+use crate::base::Error;
 
 #[derive(Clone, Debug)]
 pub struct BrokenProcess {
@@ -24,29 +25,30 @@ pub struct BrokenProcess {
 }
 
 #[derive(Default)]
-pub(crate) struct Broken(RwLock<BTreeMap<Name, BrokenProcess>>);
+pub(super) struct Broken(RwLock<BTreeMap<Name, BrokenProcess>>);
 
-impl Broken {
-    /// By the id of a process, which may be one of several exports of the file.
-    pub fn of_process(&self, id: &str) -> Option<WorkError> {
-        let broken = self.0.read();
+impl Processes {
+    /// Why a process cannot be run. By its id, which may be one of several exports of the file.
+    pub(crate) fn why_broken(&self, id: &str) -> Option<WorkError> {
+        let broken = self.broken.0.read();
         let file = id.rsplit_once('.').map(|(file, _)| file);
         let found = broken.get(id).or_else(|| broken.get(file?));
         found.map(|broken| broken.error.clone())
     }
 
-    pub fn of_queue(&self, queue: &str) -> Option<WorkError> {
-        let broken = self.0.read();
+    /// Why the process of a queue cannot be run.
+    pub(crate) fn why_queue_broken(&self, queue: &str) -> Option<WorkError> {
+        let broken = self.broken.0.read();
         let found = broken.values().find(|broken| &*broken.queue == queue);
         found.map(|broken| broken.error.clone())
     }
 
     /// Explains a missing flow by the files that name it and do not load.
-    pub fn perhaps_not_made(&self, error: Error) -> Error {
+    pub(crate) fn perhaps_not_made(&self, error: Error) -> Error {
         let Error::FlowNotFound { id, version: None } = error else {
             return error;
         };
-        let broken = self.0.read();
+        let broken = self.broken.0.read();
         let files = broken.values().map(BrokenProcess::not_loaded);
         let why: Vec<String> = files
             .filter(|file| file.names_flow(&id))
@@ -59,6 +61,28 @@ impl Broken {
                 why: first_of(&why),
             },
         }
+    }
+
+    /// Takes note of a process that cannot be run. An earlier version of it that can goes on.
+    pub fn put_broken(&self, process: BrokenProcess) {
+        let mut broken = self.broken.0.write();
+        broken.insert(process.id.clone(), process);
+    }
+
+    /// It is mended, or gone.
+    pub fn forget_broken(&self, id: &str) {
+        self.broken.0.write().remove(id);
+    }
+
+    /// The processes that cannot be run, by id.
+    pub fn broken(&self) -> Vec<BrokenProcess> {
+        self.broken.0.read().values().cloned().collect()
+    }
+
+    /// The files of this instance that do not load.
+    pub fn not_loaded(&self) -> Vec<NotLoaded> {
+        let broken = self.broken.0.read();
+        broken.values().map(BrokenProcess::not_loaded).collect()
     }
 }
 
@@ -99,23 +123,5 @@ impl BrokenProcess {
             why: self.why(),
             mentions: self.mentions.clone(),
         }
-    }
-}
-
-impl Runtime {
-    /// Takes note of a process that cannot be run. An earlier version of it that can goes on.
-    pub fn put_broken(&self, process: BrokenProcess) {
-        let mut broken = self.broken().0.write();
-        broken.insert(process.id.clone(), process);
-    }
-
-    /// It is mended, or gone.
-    pub fn forget_broken(&self, id: &str) {
-        self.broken().0.write().remove(id);
-    }
-
-    /// By id.
-    pub fn broken_processes(&self) -> Vec<BrokenProcess> {
-        self.broken().0.read().values().cloned().collect()
     }
 }

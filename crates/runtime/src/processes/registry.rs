@@ -10,19 +10,25 @@ use riverrun_contract::{Process, RunMode};
 use riverrun_types::Name;
 use tokio::sync::{Notify, watch};
 
+use super::{broken::Broken, loaded::LoadedCode};
+
 /// The most processes that are kept of what workers elsewhere have offered.
 const MAX_OFFERED: usize = 10_000;
 
 /// The process that takes the jobs of a queue; none any more ends the queue's worker.
 pub(crate) type Current = watch::Receiver<Option<Arc<Process>>>;
 
+/// Who can execute what.
 #[derive(Default)]
-pub(crate) struct Processes {
+pub struct Processes {
     known: RwLock<ProcessTable>,
     /// The ids of files that are about to be loaded.
     expected: RwLock<HashSet<String>>,
+    pub(super) broken: Broken,
+    /// The processes whose code was loaded since somebody asked.
+    loaded: LoadedCode,
     /// Notified when the jobs of a queue are taken up here that were not before.
-    pub taken_up: Notify,
+    pub(crate) taken_up: Notify,
 }
 
 #[derive(Default)]
@@ -36,15 +42,27 @@ struct ProcessTable {
 }
 
 impl Processes {
+    /// Says which processes are about to be loaded, by the ids of their files: definitions may name
+    /// them, and what they export, already.
     pub fn expect(&self, ids: impl IntoIterator<Item = String>) {
         *self.expected.write() = ids.into_iter().collect();
     }
 
     /// Whether a file of this id is about to be loaded, or one that may export it.
-    pub fn is_expected(&self, id: &str) -> bool {
+    fn is_expected(&self, id: &str) -> bool {
         let expected = self.expected.read();
         let file = id.rsplit_once('.').map_or(id, |(file, _)| file);
         expected.contains(id) || expected.contains(file)
+    }
+
+    /// Whether there is a process, or one is expected, or a file of it does not load.
+    pub(crate) fn is_known(&self, id: &str) -> bool {
+        self.get(id).is_some() || self.is_expected(id) || self.why_broken(id).is_some()
+    }
+
+    /// The processes whose code was loaded.
+    pub(crate) fn loaded(&self) -> &LoadedCode {
+        &self.loaded
     }
 
     pub fn get(&self, id: &str) -> Option<Arc<Process>> {
@@ -56,6 +74,7 @@ impl Processes {
         self.known.read().queues.get(queue)?.borrow().clone()
     }
 
+    /// What this instance can run, by id.
     pub fn all(&self) -> Vec<Arc<Process>> {
         let mut all: Vec<_> = self.known.read().by_id.values().cloned().collect();
         all.sort_by(|a, b| a.id.cmp(&b.id));
@@ -72,10 +91,15 @@ impl Processes {
 
     /// Takes a process in, in place of an earlier one of the same id. For a queue that nobody
     /// takes jobs from here yet, the answer is what its worker has to look at.
-    pub fn put(&self, process: Process) -> Option<(Name, Current)> {
-        let mut known = self.known.write();
-        known.own.insert(process.id.clone());
-        self.notify_if_taken_up(known.put(Arc::new(process)))
+    pub(crate) fn put(&self, process: Process) -> Option<(Name, Current)> {
+        let id = process.id.clone();
+        let taken_up = {
+            let mut known = self.known.write();
+            known.own.insert(id.clone());
+            known.put(Arc::new(process))
+        };
+        self.loaded.add(id);
+        self.notify_if_taken_up(taken_up)
     }
 
     /// A queue that has found somebody may have jobs that wait to be judged.
@@ -88,21 +112,15 @@ impl Processes {
 
     /// Notes what workers elsewhere offer; it is taken in unless the id, or the queue, belongs to a
     /// process of this instance.
-    pub fn offer(&self, process: Process) -> (bool, Option<(Name, Current)>) {
-        let process = Arc::new(process);
-        let mut known = self.known.write();
-        if known.offered.len() >= MAX_OFFERED && !known.offered.contains_key(&process.id) {
-            return (false, None);
-        }
-        known.offered.insert(process.id.clone(), process.clone());
-        match known.is_taken(&process) {
-            true => (false, None),
-            false => (true, self.notify_if_taken_up(known.put(process))),
-        }
+    pub(crate) fn offer(&self, process: Process) -> (bool, Option<(Name, Current)>) {
+        let id = process.id.clone();
+        let (is_taken_in, taken_up) = self.known.write().offer(Arc::new(process));
+        self.loaded.add(id);
+        (is_taken_in, self.notify_if_taken_up(taken_up))
     }
 
     /// What workers offer under this id, or for its queue, takes the place of what is removed.
-    pub fn remove(&self, id: &str) -> (bool, Option<(Name, Current)>) {
+    pub(crate) fn remove(&self, id: &str) -> (bool, Option<(Name, Current)>) {
         let mut known = self.known.write();
         let Some(removed) = known.by_id.remove(id) else {
             return (false, None);
@@ -120,6 +138,17 @@ impl Processes {
 }
 
 impl ProcessTable {
+    fn offer(&mut self, process: Arc<Process>) -> (bool, Option<(Name, Current)>) {
+        if self.offered.len() >= MAX_OFFERED && !self.offered.contains_key(&process.id) {
+            return (false, None);
+        }
+        self.offered.insert(process.id.clone(), process.clone());
+        match self.is_taken(&process) {
+            true => (false, None),
+            false => (true, self.put(process)),
+        }
+    }
+
     /// Whether the id or the queue of an offer belongs to a process that is not offered.
     fn is_taken(&self, offer: &Process) -> bool {
         let of_queue = self

@@ -11,11 +11,10 @@ use std::sync::{
 
 use parking_lot::Mutex;
 use riverrun_contract::Process;
-use riverrun_store::{Change, Commit, NewJob, QueueRoom, Receipt, TakeJobs};
-use riverrun_types::{Millis, Name};
+use riverrun_store::{Change, Commit, NewJob, QueueRoom, Receipt, TakeJobs, Then};
+use riverrun_types::{Millis, Name, RunId};
 
-use super::{room::ReservedRoom, worker::launch_in};
-use crate::{runs::lease_ms, runtime::Runtime};
+use super::{Queues, room::ReservedRoom, worker::launch_in};
 
 /// A lease that jobs may be born under.
 #[derive(Default)]
@@ -25,11 +24,70 @@ pub(crate) struct Stock {
 }
 
 /// Room that was taken for the jobs of a commit.
-pub(crate) struct Reserved(Vec<(Name, Arc<Process>, ReservedRoom)>);
+struct Reserved(Vec<(Name, Arc<Process>, ReservedRoom)>);
 
-impl Runtime {
+/// Commits what starts jobs. A run has its jobs started through this.
+#[derive(Clone)]
+pub(crate) struct Dispatcher(Queues);
+
+impl Dispatcher {
+    /// Commits, with what is done once the commit is durable. Jobs that it adds begin then, if
+    /// there is room for them.
+    pub async fn commit<F>(&self, commit: Commit, then: Option<F>) -> Committed
+    where
+        F: FnOnce(&Receipt) + Send + 'static,
+    {
+        self.0.commit_then(commit, then).await
+    }
+
+    /// The queue in which the jobs of a process wait.
+    pub fn queue_of(&self, process: &Name) -> Name {
+        let known = self.0.processes().get(process);
+        known.map_or_else(|| process.clone(), |known| known.config.queue.clone())
+    }
+
+    /// Stops a job that nobody wants any more, if it runs here.
+    pub fn stop(&self, job: &RunId) {
+        self.0.keeper().cancel(job, None);
+    }
+}
+
+type Committed = riverrun_store::Result<Receipt>;
+
+impl Queues {
+    /// What starts jobs for whoever commits them.
+    pub(crate) fn dispatcher(&self) -> Dispatcher {
+        Dispatcher(self.clone())
+    }
+
+    /// Commits jobs that are added, and begins those for which there is room.
+    pub(super) async fn commit(&self, commit: Commit) -> Committed {
+        self.commit_then(commit, None::<fn(&Receipt)>).await
+    }
+
+    async fn commit_then<F>(&self, mut commit: Commit, then: Option<F>) -> Committed
+    where
+        F: FnOnce(&Receipt) + Send + 'static,
+    {
+        let then: Option<Then> = match (self.reserve(&mut commit), then) {
+            (None, None) => None,
+            (None, Some(then)) => Some(Box::new(then)),
+            (Some(reserved), then) => {
+                let queues = self.clone();
+                Some(Box::new(move |receipt: &Receipt| {
+                    // Before jobs begin: they ask for what is known then.
+                    if let Some(then) = then {
+                        then(receipt);
+                    }
+                    queues.begin(reserved, receipt);
+                }))
+            }
+        };
+        self.base().commit_then(commit, then).await
+    }
+
     /// Takes room for the jobs that a commit adds.
-    pub(crate) fn reserve(&self, commit: &mut Commit) -> Option<Reserved> {
+    fn reserve(&self, commit: &mut Commit) -> Option<Reserved> {
         let mut wanted: Vec<(&Name, usize)> = Vec::new();
         for change in &commit.changes {
             let Change::Enqueue(jobs) = change else {
@@ -43,7 +101,7 @@ impl Runtime {
                 }
             }
         }
-        if wanted.is_empty() || self.is_stopping() || !self.alone().is_over() {
+        if wanted.is_empty() || self.base().is_stopping() || !self.alone().is_over() {
             return None;
         }
         let token = self.leased()?;
@@ -60,14 +118,14 @@ impl Runtime {
         };
         commit.take = Some(TakeJobs {
             token,
-            now_ms: self.now_ms(),
+            now_ms: self.base().now_ms(),
             rooms: rooms.iter().map(rooms_of).collect(),
         });
         Some(Reserved(rooms))
     }
 
     /// Begins the jobs that were taken; the room of the others is free again.
-    pub(crate) fn begin(&self, mut reserved: Reserved, receipt: &Receipt) {
+    fn begin(&self, mut reserved: Reserved, receipt: &Receipt) {
         for job in &receipt.taken {
             let mut rooms = reserved.0.iter_mut();
             let room = rooms.find(|(queue, _, taken)| *queue == job.lease.queue && taken.count > 0);
@@ -100,22 +158,22 @@ impl Runtime {
     /// A lease that is good for a while. The next one is asked for when half of its time is over.
     fn leased(&self) -> Option<u64> {
         let stock = self.stock();
-        let now = self.now_ms();
+        let now = self.base().now_ms();
         let lease = *stock.lease.lock();
         let left = lease.map_or(0, |(_, until_ms)| until_ms - now);
-        if left < lease_ms(self) / 2 && !stock.is_asking.swap(true, Ordering::AcqRel) {
-            let runtime = self.clone();
-            self.spawn(async move { runtime.restock().await });
+        if left < self.base().lease_ms() / 2 && !stock.is_asking.swap(true, Ordering::AcqRel) {
+            let queues = self.clone();
+            self.base().spawn(async move { queues.restock().await });
         }
         lease
-            .filter(|_| left > lease_ms(self) / 3)
+            .filter(|_| left > self.base().lease_ms() / 3)
             .map(|(token, _)| token)
     }
 
     async fn restock(&self) {
-        let until_ms = self.now_ms().saturating_add(lease_ms(self));
-        let owner = &self.options().owner;
-        match self.store().lease_jobs(owner, until_ms).await {
+        let until_ms = self.base().now_ms().saturating_add(self.base().lease_ms());
+        let owner = &self.base().options().owner;
+        match self.base().store().lease_jobs(owner, until_ms).await {
             Ok(token) => *self.stock().lease.lock() = Some((token, until_ms)),
             Err(error) => tracing::warn!(%error, "no lease for jobs that begin at once"),
         }

@@ -10,20 +10,21 @@ use riverrun_store::{Advance, Change, Commit, Error as StoreError, Expect, RunTa
 use riverrun_types::{RunId, StreamName};
 
 use super::{
+    Runs,
     cache::CachedRun,
     drive::{damage, projection},
     load::Loaded,
+    orders::unwanted_jobs,
 };
 use crate::{
     base::{Error, Result},
-    runtime::Runtime,
     streams::SignalSource,
 };
 
 /// How often a decision is taken again because the run moved.
 const TRIES: usize = 200;
 
-impl Runtime {
+impl Runs {
     /// Stops a run for good: what runs is asked to stop, what waits is removed, children follow.
     pub async fn cancel(&self, run: &RunId, reason: Option<String>) -> Result<Arc<RunState>> {
         let cancel = Input::Cancel {
@@ -87,7 +88,9 @@ impl Runtime {
 
     /// Removes a run that has ended, with its stream.
     pub async fn delete(&self, run: &RunId) -> Result<()> {
-        self.commit(Commit::of(Change::Delete(run.clone()))).await?;
+        self.base()
+            .commit(Commit::of(Change::Delete(run.clone())))
+            .await?;
         self.cache().forget(run);
         Ok(())
     }
@@ -100,13 +103,22 @@ impl Runtime {
                 return Err(StoreError::RunEnded(run.clone()).into());
             }
             let version = loaded.record.version.clone();
-            let flow = self.compiled(&loaded.record.flow, Some(&version)).await?;
+            let flow = self
+                .flows()
+                .compiled(&loaded.record.flow, Some(&version))
+                .await?;
             let mut state = (*loaded.state).clone();
-            let decision = decide(&flow.plan, &mut state, run, input.clone(), self.now_ms());
+            let decision = decide(
+                &flow.plan,
+                &mut state,
+                run,
+                input.clone(),
+                self.base().now_ms(),
+            );
             if decision.is_empty() {
                 return Ok(loaded.state);
             }
-            let now = self.now_ms();
+            let now = self.base().now_ms();
             let tenant = loaded.record.tenant.as_ref();
             let mut orders = self.orders(run, &flow.plan, tenant, &decision, None, now);
             let (stream, context) = (StreamName::flow(run), loaded.context());
@@ -116,17 +128,17 @@ impl Runtime {
                 correlation: state.correlation.as_ref(),
                 chain: state.chain,
             };
-            orders.extend(self.engine_signals(&source, &decision.events));
+            orders.extend(self.streams().engine_signals(&source, &decision.events));
             orders.extend(source.signals(&decision.events, 0, now, |kind| {
                 flow.plan.subscribes_to(kind)
             }));
-            let unwanted = self.unwanted_jobs(run, &decision);
+            let unwanted = unwanted_jobs(run, &decision);
             let mut commit = control_commit(&loaded, &state, decision);
             commit.changes.extend(orders);
-            match self.commit(commit).await {
+            match self.commit(commit, None).await {
                 Ok(receipt) => {
                     for job in unwanted {
-                        self.keeper().cancel(&job, None);
+                        self.dispatcher().stop(&job);
                     }
                     let state = Arc::new(state);
                     // Unless somebody appended in between, this is the state now.

@@ -7,15 +7,13 @@ use riverrun_store::{EventQuery, NewRun, NewRunTask, Origin, Place};
 use riverrun_types::{Draft, EventId, Json, RunId, StreamName};
 
 use super::{
+    Runs,
     drive::projection,
     start::{StartRequest, Started},
 };
-use crate::{
-    base::{Error, Result},
-    runtime::Runtime,
-};
+use crate::base::{Error, Result};
 
-impl Runtime {
+impl Runs {
     /// Starts the same flow again with the same input, or another one.
     pub async fn rerun(&self, run: &RunId, input: Option<Json>, latest: bool) -> Result<Started> {
         let loaded = self.load(run).await?;
@@ -38,11 +36,16 @@ impl Runtime {
     /// A new run that shares the past of another up to and including an event, and goes its own
     /// way from there. Without an event: everything up to now.
     pub async fn fork(&self, run: &RunId, at: Option<EventId>) -> Result<Started> {
-        self.refuse_when_stopping()?;
+        self.base().refuse_when_stopping()?;
         let source = self.load(run).await?;
         let stream = StreamName::flow(run);
         let len = match at {
-            Some(event) => self.store().locate(&stream, Place::Event(event)).await?,
+            Some(event) => {
+                self.base()
+                    .store()
+                    .locate(&stream, Place::Event(event))
+                    .await?
+            }
             None => source.record.len,
         };
         if len == 0 {
@@ -53,7 +56,10 @@ impl Runtime {
             return Err(Error::Unprocessable(message));
         }
         let version = source.record.version.clone();
-        let flow = self.compiled(&source.record.flow, Some(&version)).await?;
+        let flow = self
+            .flows()
+            .compiled(&source.record.flow, Some(&version))
+            .await?;
         let Prefix {
             mut drafts,
             mut state,
@@ -67,7 +73,7 @@ impl Runtime {
             });
         }
         let id = RunId::fresh();
-        let now = self.now_ms();
+        let now = self.base().now_ms();
         let decision = decide(&flow.plan, &mut state, &id, Input::Forked, now);
         let tenant = source.record.tenant.as_ref();
         let orders = self.orders(&id, &flow.plan, tenant, &decision, None, now);
@@ -106,6 +112,7 @@ impl Runtime {
             let from = drafts.len() as u64;
             let limit = usize::try_from((len - from).min(1_000)).unwrap_or(1_000);
             let events = self
+                .base()
                 .store()
                 .events(stream, &EventQuery::forward(from, limit))
                 .await?;

@@ -1,7 +1,9 @@
 //! What definitions say that visits wait for: before their handlers, and how long after them.
 
 use riverrun_contract::compile_expr;
-use riverrun_engine::{AwaitFor, Awaiting, Failure, Input, Template, Visit, VisitKey, is_function};
+use riverrun_engine::{
+    AwaitFor, Awaiting, Failure, Input, Outcome, Template, Visit, VisitKey, is_function,
+};
 use riverrun_expr::Arg;
 use riverrun_store::{Awaited, NewAwait};
 use riverrun_types::{
@@ -9,9 +11,11 @@ use riverrun_types::{
 };
 use serde_json::{Value, json};
 
-use super::drive::Driver;
-use crate::awaits::{Callback, check_lookback, condition, fresh_id, matcher};
-use crate::runtime::Runtime;
+use super::{Runs, drive::Driver};
+use crate::{
+    awaits::{Callback, check_lookback, condition, fresh_id, matcher},
+    flows::Compiled,
+};
 
 impl Driver {
     /// Registers what the definitions of visits say that they wait for. Says whether there were
@@ -49,7 +53,7 @@ impl Driver {
         let input = step
             .input(&self.state, visit)
             .map_err(|failure| failure.message)?;
-        let now = self.runtime.now_ms();
+        let now = self.runs.base().now_ms();
         let timeout = span_ms("timeout", awaits.timeout.as_ref())?;
         let until_ms = timeout.map(|ms| now.saturating_add(ms));
         let (what, awaited) = match awaits.kind {
@@ -100,7 +104,7 @@ impl Driver {
                 let expr = compile_expr(source).map_err(|error| error.to_string())?;
                 let ctx = self.seen(input);
                 let args = [Arg::new("ctx", ctx.as_str())];
-                let found = self.runtime.evaluate(&expr, &args).await;
+                let found = self.runs.base().evaluate(&expr, &args).await;
                 let found = found.map_err(|error| format!("payload: {error}"))?;
                 found.and_then(|value| Json::try_from(value).ok())
             }
@@ -164,7 +168,7 @@ impl Driver {
             Some(Delay::Text(text)) if text == "run" => Some(self.age_ms()),
             lookback => {
                 let far_ms = span_ms("lookback", lookback.as_ref())?;
-                check_lookback(far_ms, self.runtime.options().retention.emits_ms)?;
+                check_lookback(far_ms, self.runs.base().options().retention.emits_ms)?;
                 far_ms
             }
         };
@@ -181,7 +185,11 @@ impl Driver {
 
     /// How long ago the run began.
     fn age_ms(&self) -> Millis {
-        let age = self.runtime.now_ms().saturating_sub(self.state.created_ms);
+        let age = self
+            .runs
+            .base()
+            .now_ms()
+            .saturating_sub(self.state.created_ms);
         age.max(0)
     }
 
@@ -207,9 +215,52 @@ impl Driver {
     }
 }
 
-impl Runtime {
+impl Runs {
+    /// The end of a handler, after the time that its step declares.
+    pub(crate) async fn with_declared_time(
+        &self,
+        flow: &Compiled,
+        step: &str,
+        outcome: Outcome,
+    ) -> Outcome {
+        let Some(known) = flow.plan.step(step) else {
+            return outcome;
+        };
+        let is_time = |awaits: &&Await| awaits.kind == AwaitType::Time;
+        let Some(awaits) = known.awaits.as_ref().filter(is_time) else {
+            return outcome;
+        };
+        let (from_ms, output, next) = match outcome {
+            Outcome::Success { output, next } => (self.base().now_ms(), output, next),
+            Outcome::Wait {
+                until_ms,
+                output,
+                next,
+                ..
+            } => (until_ms, output, next),
+            Outcome::Fork(_) | Outcome::SubFlow(_) if known.pause_ms.is_none() => {
+                let message = "the delay is a function of a result that comes from other steps";
+                return Outcome::Failure(Failure::new(ErrorCode::InputError, message).permanent());
+            }
+            // The engine lets the time pass once the result is there.
+            outcome => return outcome,
+        };
+        let result = output.clone().unwrap_or_else(Json::null);
+        match self.delay_after(awaits, &result).await {
+            Ok(ms) => Outcome::Wait {
+                until_ms: from_ms.saturating_add(ms),
+                reason: Some("declared".to_owned()),
+                output,
+                next,
+            },
+            Err(message) => {
+                Outcome::Failure(Failure::new(ErrorCode::InputError, message).permanent())
+            }
+        }
+    }
+
     /// Delays in definitions that depend on what the handler gave.
-    pub(crate) async fn delay_after(
+    async fn delay_after(
         &self,
         awaits: &Await,
         result: &Json,
@@ -223,7 +274,7 @@ impl Runtime {
         };
         let expr = compile_expr(source).map_err(|error| error.to_string())?;
         let args = [Arg::new("result", result.as_str())];
-        let found = self.evaluate(&expr, &args).await;
+        let found = self.base().evaluate(&expr, &args).await;
         let found = found.map_err(|error| error.to_string())?;
         let ms = found.and_then(|ms| ms.get().parse::<f64>().ok());
         match ms {

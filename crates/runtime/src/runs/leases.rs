@@ -13,7 +13,7 @@ use riverrun_store::{Beat, RunLease};
 use riverrun_types::RunId;
 use tokio::sync::Notify;
 
-use crate::runtime::{Runtime, rest};
+use super::Runs;
 
 #[derive(Default)]
 pub(crate) struct Leases {
@@ -30,11 +30,11 @@ struct LeaseEntry {
 
 /// A lease that heartbeats keep alive, until this is dropped.
 pub(crate) struct Keep {
-    runtime: Runtime,
+    runs: Runs,
     held: LeaseEntry,
 }
 
-impl Runtime {
+impl Runs {
     pub(crate) fn keep(&self, lease: RunLease) -> Keep {
         let held = LeaseEntry {
             lease,
@@ -48,7 +48,7 @@ impl Runtime {
             leases.insert(held.lease.run.clone(), held.clone());
         }
         Keep {
-            runtime: self.clone(),
+            runs: self.clone(),
             held,
         }
     }
@@ -66,7 +66,7 @@ impl Keep {
 
 impl Drop for Keep {
     fn drop(&mut self) {
-        let mut leases = self.runtime.leases().held.lock();
+        let mut leases = self.runs.leases().held.lock();
         // A run that was taken up again meanwhile has a newer lease here.
         if leases
             .get(&self.held.lease.run)
@@ -77,40 +77,36 @@ impl Drop for Keep {
     }
 }
 
-/// How long a lease lasts.
-pub(crate) fn lease_ms(runtime: &Runtime) -> i64 {
-    i64::try_from(runtime.options().lease.as_millis()).unwrap_or(i64::MAX)
-}
-
 /// Renews all leases together, three times in a lease's life.
-pub(crate) async fn heartbeat(runtime: Runtime) {
-    let every = runtime.options().lease / 3;
-    let lease_ms = lease_ms(&runtime);
+pub(crate) async fn heartbeat(runs: Runs) {
+    let every = runs.base().options().lease / 3;
+    let lease_ms = runs.base().lease_ms();
     loop {
         let beat = async {
-            if runtime.leases().held.lock().is_empty() {
-                runtime.leases().some.notified().await;
+            if runs.leases().held.lock().is_empty() {
+                runs.leases().some.notified().await;
             }
-            runtime.clock().sleep_to_beat(every).await;
+            runs.base().clock().sleep_to_beat(every).await;
         };
-        if !rest(&runtime, beat).await {
+        if !runs.base().rest(beat).await {
             return;
         }
-        let held: Vec<LeaseEntry> = runtime.leases().held.lock().values().cloned().collect();
+        let held: Vec<LeaseEntry> = runs.leases().held.lock().values().cloned().collect();
         if held.is_empty() {
             continue;
         }
         let leases: Vec<RunLease> = held.iter().map(|held| held.lease.clone()).collect();
-        match runtime
+        match runs
+            .base()
             .store()
-            .heartbeat(&leases, runtime.now_ms().saturating_add(lease_ms))
+            .heartbeat(&leases, runs.base().now_ms().saturating_add(lease_ms))
             .await
         {
             Ok(beats) => {
                 for (held, beat) in held.iter().zip(beats) {
                     held.is_lost.store(beat == Beat::Lost, Ordering::Release);
                     if beat != Beat::Held {
-                        runtime.bus().nudge(&held.lease.run);
+                        runs.base().bus().nudge(&held.lease.run);
                     }
                 }
             }

@@ -6,11 +6,8 @@ use riverrun_engine::RunState;
 use riverrun_store::{EventQuery, RunRecord};
 use riverrun_types::{Json, RunId, StreamName, event::EventContext};
 
-use super::{cache::CachedRun, drive::SNAPSHOT_EVERY};
-use crate::{
-    base::{Error, Result},
-    runtime::Runtime,
-};
+use super::{Runs, cache::CachedRun, drive::SNAPSHOT_EVERY};
+use crate::base::{Error, Result};
 
 /// Events read at a time.
 const PAGE: usize = 1_000;
@@ -44,7 +41,7 @@ impl Loaded {
     }
 }
 
-impl Runtime {
+impl Runs {
     /// A run with its state, exactly as long as its record says.
     pub async fn load(&self, run: &RunId) -> Result<Loaded> {
         let mut looked_at = None;
@@ -53,7 +50,7 @@ impl Runtime {
             // The cache first: it holds what is committed, so the record is never behind it, and
             // what the cache lacks is only what came since.
             let cached = self.cache().get(run).map(|known| known.state);
-            let record = self.store().run(run).await?;
+            let record = self.base().store().run(run).await?;
             let record = record.ok_or_else(|| riverrun_store::Error::RunNotFound(run.clone()))?;
             match self.state_of(&record, cached).await {
                 Ok(state) if is_of(&state, &record) || looked_at == Some(record.created_ms) => {
@@ -95,7 +92,7 @@ impl Runtime {
         if len < SNAPSHOT_EVERY {
             return self.reduce(run, RunState::default(), len).await;
         }
-        let snapshot = self.store().snapshot(run, len).await?;
+        let snapshot = self.base().store().snapshot(run, len).await?;
         // A snapshot that does not read was written by another version: the stream is the truth.
         let state = snapshot.and_then(|snapshot| {
             let state = read_snapshot(&snapshot.body)?;
@@ -113,10 +110,10 @@ impl Runtime {
         while state.len < len {
             let left = usize::try_from(len - state.len).unwrap_or(PAGE);
             let query = EventQuery::forward(state.len, left.min(PAGE));
-            let events = self.store().events(&stream, &query).await?;
+            let events = self.base().store().events(&stream, &query).await?;
             if events.is_empty() {
                 // Deleted since its record was read, or damaged.
-                if self.store().run(run).await?.is_none() {
+                if self.base().store().run(run).await?.is_none() {
                     return Err(riverrun_store::Error::RunNotFound(run.clone()).into());
                 }
                 let message = format!("the stream of run {run} ends before event {}", state.len);

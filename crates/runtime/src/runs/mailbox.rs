@@ -20,14 +20,15 @@ use serde_json::json;
 use tokio::sync::oneshot;
 
 use super::{
+    Runs,
+    append::check_writes,
     cache::News,
     drive::{Driver, Effectful, open, reopen},
+    orders::unwanted_jobs,
 };
-use crate::streams::SignalSource;
 use crate::{
     base::{Error, Result},
-    runtime::{Runtime, pause},
-    streams::{check_writes, once},
+    streams::{SignalSource, once},
 };
 
 /// Messages that are judged together, at most.
@@ -194,7 +195,7 @@ impl Message {
     }
 }
 
-impl Runtime {
+impl Runs {
     /// Sends a message, and answers when what follows from it is durable: with the ids of its
     /// events.
     pub(crate) async fn deliver(&self, run: &RunId, message: Message) -> Result<Vec<EventId>> {
@@ -236,11 +237,11 @@ impl Runtime {
         if messages.is_empty() {
             return;
         }
-        let (runtime, run) = (self.clone(), run.clone());
-        self.spawn(async move {
+        let (runs, run) = (self.clone(), run.clone());
+        self.base().spawn(async move {
             while !messages.is_empty() {
-                runtime.judge_messages(&run, reader, messages).await;
-                messages = runtime.mailboxes().take(&run, reader);
+                runs.judge_messages(&run, reader, messages).await;
+                messages = runs.mailboxes().take(&run, reader);
             }
         });
     }
@@ -268,9 +269,9 @@ impl Runtime {
                         message.answer(Err(error.clone().into()));
                     }
                 }
-                Err(error) if is_passing(&error) && !self.is_stopping() => {
+                Err(error) if is_passing(&error) && !self.base().is_stopping() => {
                     tracing::warn!(%run, %error, "a decision could not be stored; trying again");
-                    pause(self, backoff).await;
+                    self.base().pause(backoff).await;
                     backoff = (backoff * 2).min(Duration::from_secs(5));
                 }
                 Err(error) => return self.refuse(messages, &error),
@@ -282,10 +283,10 @@ impl Runtime {
     fn refuse(&self, messages: Vec<Message>, error: &Error) {
         for mut message in messages {
             let fence = message.fence.as_ref().is_some_and(|fence| fence.settles);
-            if let Some(change) = message.fence(self.now_ms()).filter(|_| fence) {
-                let runtime = self.clone();
-                self.spawn(async move {
-                    if let Err(error) = runtime.commit(Commit::of(change)).await {
+            if let Some(change) = message.fence(self.base().now_ms()).filter(|_| fence) {
+                let runs = self.clone();
+                self.base().spawn(async move {
+                    if let Err(error) = runs.base().commit(Commit::of(change)).await {
                         tracing::debug!(%error, "the job of an ended run was gone already");
                     }
                 });
@@ -325,8 +326,8 @@ impl Runtime {
             return Ok(());
         }
         driver.advance(Effectful::Leave).await;
-        let unwanted = self.unwanted_jobs(run, &driver.pending);
-        let now = self.now_ms();
+        let unwanted = unwanted_jobs(run, &driver.pending);
+        let now = self.base().now_ms();
         let task = run_task_change(&driver, woke, now);
         let (mut commit, drafts) = driver.advance_commit(task).await?;
         // The old job goes before the new one of the same visit comes.
@@ -348,10 +349,10 @@ impl Runtime {
             is_fresh: false,
             reader: Some(reader),
         };
-        let receipt: Receipt = self.commit_knowing(commit, Some(news)).await?;
+        let receipt: Receipt = self.commit(commit, Some(news)).await?;
         let placed = receipt.placed.first().copied();
         for job in unwanted {
-            self.keeper().cancel(&job, None);
+            self.dispatcher().stop(&job);
         }
         for (message, events) in messages.iter_mut().zip(events) {
             let id = |index: usize| Some(placed?.id(index, drafts.get(index)?));
@@ -415,7 +416,7 @@ impl Driver {
             return;
         };
         // The time at which it is stored, which expressions get.
-        let ms = self.runtime.now_ms().max(self.state.updated_ms);
+        let ms = self.runs.base().now_ms().max(self.state.updated_ms);
         event.ms = ms;
         let (entries, failures) = self.entries(&event, &kind, &payload).await;
         let stream = StreamName::flow(&self.run);
@@ -487,7 +488,7 @@ mod tests {
     use riverrun_store_sqlite::SqliteStore;
 
     use super::*;
-    use crate::{base::Options, runs::start::StartRequest};
+    use crate::{base::Options, runs::StartRequest, runtime::Runtime};
 
     /// A runtime with a run whose second step each `tick` enters.
     async fn ticked() -> (Runtime, RunId) {
@@ -498,9 +499,9 @@ mod tests {
         let step = |subscriptions: serde_json::Value| json!({"type": "process", "config": {"process": "p"}, "subscriptions": subscriptions});
         let steps = json!({"a": step(json!([])), "b": step(json!([{"eventKind": "tick"}]))});
         let flow = json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": steps});
-        runtime.register(&flow).await.unwrap();
-        let started = runtime.start(StartRequest::new("f", Json::null())).await;
-        let run = started.unwrap().run;
+        runtime.flows().register(&flow).await.unwrap();
+        let request = StartRequest::new("f", Json::null());
+        let run = runtime.runs().start(request).await.unwrap().run;
         (runtime, run)
     }
 
@@ -508,11 +509,12 @@ mod tests {
     #[tokio::test]
     async fn events_that_another_server_has_stored_reject_no_other_message() {
         let (runtime, run) = ticked().await;
+        let runs = runtime.runs();
         let deliver = async |key: Option<&str>| {
-            let tick = Draft::new(runtime.now_ms(), EventType::parse("tick"));
+            let tick = Draft::new(runs.base().now_ms(), EventType::parse("tick"));
             let mut message = Message::events(vec![tick]);
             message.key = key.map(Name::from);
-            runtime.deliver(&run, message).await
+            runs.deliver(&run, message).await
         };
         // As another server does it, which knows nothing of the turns that are taken here.
         deliver(Some("key")).await.unwrap();
@@ -521,7 +523,7 @@ mod tests {
         assert_eq!((first.unwrap().len(), other.unwrap().len()), (1, 1));
         let refused = known.unwrap_err();
         assert_eq!(refused.code(), "EVENT_EXISTS");
-        let entered = runtime.run(&run).await.unwrap().state().steps["b"].visits;
+        let entered = runs.run(&run).await.unwrap().state().steps["b"].visits;
         assert_eq!(entered, 3);
     }
 
@@ -529,7 +531,8 @@ mod tests {
     #[tokio::test]
     async fn what_is_written_after_the_end_of_the_run_is_refused() {
         let (runtime, run) = ticked().await;
-        let now = runtime.now_ms();
+        let runs = runtime.runs();
+        let now = runs.base().now_ms();
         let tick = Message::events(vec![Draft::new(now, EventType::parse("tick"))]);
         let cancelled = Message::new(vec![Input::Cancel {
             source: "user",
@@ -539,13 +542,13 @@ mod tests {
         let (key, value) = (riverrun_types::Path::new("late"), Json::null());
         written.writes = vec![Fact::StateSet { key, value }.draft(now)];
         let (first, second, third) = tokio::join!(
-            runtime.deliver(&run, tick),
-            runtime.deliver(&run, cancelled),
-            runtime.deliver(&run, written),
+            runs.deliver(&run, tick),
+            runs.deliver(&run, cancelled),
+            runs.deliver(&run, written),
         );
         assert!(first.is_ok() && second.is_ok());
         assert_eq!(third.unwrap_err().code(), "RUN_ENDED");
-        let state = runtime.run(&run).await.unwrap().loaded.state;
+        let state = runs.run(&run).await.unwrap().loaded.state;
         assert!(state.status.is_ended() && state.state.get("late").is_none());
     }
 }

@@ -4,16 +4,16 @@ use riverrun_engine::{Decision, Plan, Queued, VisitKey};
 use riverrun_store::{Change, NewJob};
 use riverrun_types::{Json, Millis, Name, RunId};
 
+use super::Runs;
 use crate::{
     awaits::over,
-    queues::{StepPlace, job_id},
+    queues::{KeptOptions, StepPlace, job_id},
 };
-use crate::{queues::KeptOptions, runtime::Runtime};
 
-impl Runtime {
+impl Runs {
     /// The changes that belong into the same commit as a decision's events. `after` is the length
     /// of the run's stream by then, where that is sure.
-    pub(crate) fn orders(
+    pub(super) fn orders(
         &self,
         run: &RunId,
         plan: &Plan,
@@ -49,17 +49,6 @@ impl Runtime {
         changes
     }
 
-    /// The job of a visit.
-    pub(crate) fn job_of(&self, run: &RunId, visit: &VisitKey) -> RunId {
-        job_id(run, visit)
-    }
-
-    /// The jobs that nobody is to run any more after a decision.
-    pub(crate) fn unwanted_jobs(&self, run: &RunId, decision: &Decision) -> Vec<RunId> {
-        let visits = decision.dequeued.iter().chain(&decision.parked);
-        visits.map(|visit| job_id(run, visit)).collect()
-    }
-
     fn step_job(
         &self,
         run: &RunId,
@@ -75,8 +64,7 @@ impl Runtime {
             before,
         } = queued;
         let process = plan.step(&visit.step)?.process.clone()?;
-        let known = self.processes().get(&process);
-        let queue = known.map_or_else(|| process.clone(), |known| known.config.queue.clone());
+        let queue = self.dispatcher().queue_of(&process);
         let options = KeptOptions {
             tenant_id: tenant.map(ToString::to_string),
             step: Some(StepPlace {
@@ -105,4 +93,10 @@ impl Runtime {
             options: Some(Json::of(&options)),
         })
     }
+}
+
+/// The jobs that nobody is to run any more after a decision.
+pub(super) fn unwanted_jobs(run: &RunId, decision: &Decision) -> Vec<RunId> {
+    let visits = decision.dequeued.iter().chain(&decision.parked);
+    visits.map(|visit| job_id(run, visit)).collect()
 }

@@ -2,12 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use riverrun_engine::{Failure, RunState, TriggerState, TriggerStatus};
-use riverrun_store::{EventQuery, Page, Place, Projection, RunFilter, RunRecord};
-use riverrun_types::{EventId, Json, Millis, RunId, StreamName, time::Iso};
+use riverrun_engine::{Failure, RunState};
+use riverrun_store::{Page, Place, Projection, RunFilter, RunRecord};
+use riverrun_types::{EventId, Millis, RunId, StreamName};
 
-use super::{cache::CachedRun, drive::projection, load::Loaded};
-use crate::{base::Result, runtime::Runtime};
+use super::{Runs, cache::CachedRun, drive::projection, load::Loaded};
+use crate::base::Result;
 
 /// How long somebody who waits for a run trusts what this server has seen of it.
 const BRIEF: Duration = Duration::from_millis(100);
@@ -26,7 +26,7 @@ pub struct RunView {
     pub loaded: Loaded,
 }
 
-impl Runtime {
+impl Runs {
     pub async fn run(&self, run: &RunId) -> Result<RunView> {
         Ok(RunView {
             loaded: self.load(run).await?,
@@ -34,7 +34,7 @@ impl Runtime {
     }
 
     pub async fn list(&self, filter: &RunFilter) -> Result<Page<RunRecord>> {
-        Ok(self.store().list_runs(filter).await?)
+        Ok(self.base().store().list_runs(filter).await?)
     }
 
     /// The run's state at a moment, and how many events led to it.
@@ -45,45 +45,21 @@ impl Runtime {
             At::Event(event) => Place::Event(event),
             At::Time(ms) => Place::Time(ms),
         };
-        let len = self.store().locate(&StreamName::flow(run), place).await?;
+        let len = self
+            .base()
+            .store()
+            .locate(&StreamName::flow(run), place)
+            .await?;
         if len >= loaded.state.len {
             return Ok(loaded.state);
         }
         self.reduce_from_snapshot(run, len).await
     }
 
-    /// What the events of a trigger's stream add up to, those that are not kept any more included:
-    /// the trigger's row knows what they were. Of a trigger that was removed, as far as they are kept.
-    pub async fn trigger_state(&self, stream: &StreamName) -> Result<TriggerState> {
-        let mut state = TriggerState::default();
-        let mut query = EventQuery::forward(0, 1_000);
-        loop {
-            let events = self.store().events(stream, &query).await?;
-            let Some(last) = events.last() else {
-                break;
-            };
-            query.from = Some(last.id.seq + 1);
-            events.iter().for_each(|event| state.apply(event));
-        }
-        let Some(record) = self.store().trigger(&stream.id).await? else {
-            return Ok(state);
-        };
-        let stats = record.stats;
-        if stats.fired > 0 && state.fired_at.is_none() && state.registered_at.is_none() {
-            state.status = TriggerStatus::Fired;
-        }
-        (state.fired, state.failed) = (stats.fired, stats.failed);
-        state.registered_at = state.registered_at.or(Some(Iso(record.updated_ms)));
-        state.fired_at = state.fired_at.or(stats.last_fired_ms.map(Iso));
-        state.run_id = state.run_id.or(stats.last_run);
-        state.kind = state.kind.or_else(|| Some(Json::from(&*record.kind)));
-        Ok(state)
-    }
-
     /// Waits until the run has ended, at most `timeout`; then the run as it is.
     pub async fn wait(&self, run: &RunId, timeout: Duration) -> Result<RunView> {
         let deadline = tokio::time::Instant::now() + timeout;
-        let mut ending = self.bus().ending(run);
+        let mut ending = self.base().bus().ending(run);
         // A run that this server has just seen under way may end before anybody looks again.
         let known = self.cache().get(run);
         let mut trusts = known.is_some_and(|known| !known.state.status.is_ended());
@@ -102,7 +78,7 @@ impl Runtime {
                     return Ok(view);
                 }
                 // It may be gone, and its id another's by now.
-                ending = self.bus().ending(run);
+                ending = self.base().bus().ending(run);
             } else if until == deadline {
                 return self.run(run).await;
             }
@@ -111,7 +87,7 @@ impl Runtime {
     }
 }
 
-impl Runtime {
+impl Runs {
     /// A run that was just reported as ended, if this server has seen it: nothing about it changes
     /// any more. Nobody decides on it either, so the turn of its record is the one that was known.
     fn known_end(&self, run: &RunId) -> Option<RunView> {

@@ -12,16 +12,17 @@ use serde_json::{Map, Value, json};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use super::{
+    Runs,
+    append::check_writes,
     cache::{CachedRun, News},
     drive::{Driver, Effectful, projection},
-    leases::lease_ms,
     load::Loaded,
     reads::RunView,
 };
 use crate::{
     base::{Error, Result},
-    runtime::Runtime,
-    streams::{check_writes, read},
+    queues::RunWish,
+    streams::read,
 };
 
 /// A wish to start a run.
@@ -53,6 +54,23 @@ pub struct StartRequest {
     /// Committed with the new run, or not at all: an earlier run with the same key changes nothing.
     pub also: Vec<Change>,
     pub(crate) origin: Option<Origin>,
+}
+
+impl From<RunWish> for StartRequest {
+    fn from(wish: RunWish) -> Self {
+        let mut request = Self::new(wish.flow, wish.input);
+        request.version = wish.version;
+        request.run_id = wish.run_id;
+        request.idempotency_key = wish.idempotency_key;
+        request.tenant = wish.tenant;
+        request.tags = wish.tags;
+        request.metadata = wish.metadata;
+        request.delay_ms = wish.delay_ms;
+        request.correlation_id = wish.correlation_id;
+        request.causation_id = wish.causation_id;
+        request.chain = wish.chain;
+        request
+    }
 }
 
 impl StartRequest {
@@ -124,18 +142,19 @@ impl Started {
     }
 }
 
-impl Runtime {
+impl Runs {
     /// Starts a run. When this returns it is on disk; steps without effects at its beginning have
     /// already run and are part of the same commit.
     pub async fn start(&self, request: StartRequest) -> Result<Started> {
-        self.refuse_when_stopping()?;
+        self.base().refuse_when_stopping()?;
         request.check()?;
         request.check_origin()?;
         let flow = self
+            .flows()
             .compiled(&request.flow, request.version.as_deref())
             .await?;
         check_input(&flow.plan, &request.input)?;
-        let now = self.now_ms();
+        let now = self.base().now_ms();
         let run = request.run_id.clone().unwrap_or_else(RunId::fresh);
         let not_before = request
             .delay_ms
@@ -192,18 +211,18 @@ impl Runtime {
         is_fresh: bool,
     ) -> Result<Started> {
         let run = driver.run.clone();
-        let now = self.now_ms();
+        let now = self.base().now_ms();
         let has_more = driver.has_more();
         let busy = !driver.ready.is_empty() || has_more;
         let token = rand::random::<u64>() >> 1;
-        let holder = (busy && permit.is_some()).then(|| self.bus().hold(&run));
+        let holder = (busy && permit.is_some()).then(|| self.base().bus().hold(&run));
         new.task = if driver.state.status.is_ended() {
             None
         } else if holder.is_some() {
-            let until_ms = now.saturating_add(lease_ms(self));
+            let until_ms = now.saturating_add(self.base().lease_ms());
             Some(NewRunTask::Leased {
                 token,
-                owner: self.options().owner.clone(),
+                owner: self.base().options().owner.clone(),
                 until_ms,
             })
         } else {
@@ -222,20 +241,20 @@ impl Runtime {
             reader: None,
         };
         let Some(holder) = holder else {
-            self.commit_knowing(commit, Some(news)).await?;
+            self.commit(commit, Some(news)).await?;
             return Ok(Started::new(record, driver.state, true));
         };
         // In a task of its own: a caller that goes away between the commit and the first step must
         // not leave a leased run behind that nobody drives until its lease runs out.
-        let runtime = self.clone();
+        let runs = self.clone();
         let (born, started) = oneshot::channel();
-        self.spawn(async move {
-            if let Err(error) = runtime.commit_knowing(commit, Some(news)).await {
+        self.base().spawn(async move {
+            if let Err(error) = runs.commit(commit, Some(news)).await {
                 let _ = born.send(Err(error));
                 return;
             }
             driver.born();
-            let keep = runtime.keep(RunLease { run, token });
+            let keep = runs.keep(RunLease { run, token });
             let _ = born.send(Ok(driver.state.clone()));
             driver.go_on(keep, holder).await;
             drop(permit);

@@ -1,81 +1,37 @@
-//! Events from outside: appended to a run's stream or to any other.
+//! Events in streams that are no run's, and what is checked of every event from outside.
 
-use std::{collections::HashSet, sync::Arc};
+use std::sync::Arc;
 
-use riverrun_contract::state_issues;
-use riverrun_engine::{Fact, Plan, RunState, meant};
-use riverrun_store::{Append, Change, Commit, Error as StoreError, Expect, Once};
+use riverrun_engine::{Fact, meant};
+use riverrun_store::{Append, Change, Commit, Expect, Once};
 use riverrun_types::{
-    Draft, ErrorCode, EventId, EventType, Json, Name, Path, RunId, StreamName,
+    Draft, ErrorCode, EventId, EventType, Json, Name, Path, StreamName,
     event::EventContext,
     normalise::{self, Envelope, Refused},
 };
 
-use super::signals::SignalSource;
-use crate::{
-    base::{Error, Result},
-    runs::Message,
-    runtime::Runtime,
-};
+use super::{Streams, signals::SignalSource};
+use crate::base::{Error, Result};
 
-/// How often a state write is judged again because the stream moved.
-const TRIES: usize = 20;
-
-impl Runtime {
-    /// Appends events that came from outside, in any of the forms that are understood. All of
-    /// them or none.
-    pub async fn append(&self, stream: &StreamName, events: &[Json]) -> Result<Vec<EventId>> {
-        self.append_under(stream, events, None).await
-    }
-
-    /// Appends events, and remembers them under a key.
-    pub(crate) async fn append_under(
+impl Streams {
+    /// Appends events from outside to a stream that is no run's. All of them or none.
+    pub(crate) async fn append(
         &self,
         stream: &StreamName,
-        events: &[Json],
+        drafts: Vec<Draft>,
         key: Option<Name>,
     ) -> Result<Vec<EventId>> {
-        self.refuse_when_stopping()?;
-        let now = self.now_ms();
-        let mut drafts = events
-            .iter()
-            .map(|event| read(event, now))
-            .collect::<Result<Vec<_>>>()?;
-        refuse_reserved(stream, &drafts)?;
-        if drafts.is_empty() {
-            return Err(Error::BadEvent("there is no event to append".to_owned()));
-        }
-        if let Some(run) = stream.run() {
-            self.check_tenant(&run, &mut drafts).await?;
-        }
-        match stream.run() {
-            Some(run) if self.has_subscriber(&run, &drafts).await? => {
-                let mut message = Message::events(drafts);
-                message.key = key;
-                self.deliver(&run, message).await
-            }
-            Some(run) => {
-                let guard = Guard {
-                    key,
-                    ..Guard::default()
-                };
-                self.append_to_run(&run, drafts.into(), guard).await
-            }
-            None => {
-                let context = EventContext {
-                    run_id: stream.id.clone(),
-                    flow_name: stream.kind.clone(),
-                    tenant_id: None,
-                };
-                let guard = Guard {
-                    key,
-                    ..Guard::default()
-                };
-                self.place(stream, context, Expect::Any, drafts.into(), &guard)
-                    .await
-                    .map_err(Error::Store)
-            }
-        }
+        let context = EventContext {
+            run_id: stream.id.clone(),
+            flow_name: stream.kind.clone(),
+            tenant_id: None,
+        };
+        let guard = Guard {
+            key,
+            ..Guard::default()
+        };
+        let placed = self.place(stream, context, Expect::Any, drafts.into(), &guard);
+        placed.await.map_err(Error::Store)
     }
 
     /// Appends an event that belongs to nobody in particular, and tells those who wait for its kind.
@@ -99,106 +55,8 @@ impl Runtime {
         Ok(placed.await?.pop())
     }
 
-    /// A run's events are its tenant's: one that says so says nothing new, and one of somebody else
-    /// is refused.
-    async fn check_tenant(&self, run: &RunId, drafts: &mut [Draft]) -> Result<()> {
-        let given = drafts.iter_mut().map(|draft| draft.tenant_id.take());
-        let given: HashSet<Name> = given.flatten().collect();
-        if given.is_empty() {
-            return Ok(());
-        }
-        let own = self.context_of(run).await?.tenant_id;
-        match given.into_iter().find(|given| Some(given) != own.as_ref()) {
-            None => Ok(()),
-            Some(given) => {
-                let own = match own {
-                    Some(own) => format!("is of the tenant {own:?}"),
-                    None => "is of no tenant".to_owned(),
-                };
-                Err(Error::Unprocessable(format!(
-                    "tenantId is {given:?}, and run {run} {own}"
-                )))
-            }
-        }
-    }
-
-    /// Whether steps of a run react to events from outside.
-    async fn has_subscriber(&self, run: &RunId, drafts: &[Draft]) -> Result<bool> {
-        let is_emitted = |draft: &Draft| Fact::emitted(draft).is_some();
-        if !drafts.iter().any(is_emitted) {
-            return Ok(false);
-        }
-        let record = self.store().run(run).await?;
-        let record = record.ok_or_else(|| StoreError::RunNotFound(run.clone()))?;
-        let flow = self.compiled(&record.flow, Some(&record.version)).await?;
-        let has_subscriber = |draft: &Draft| {
-            Fact::emitted(draft).is_some_and(|(kind, _)| flow.plan.subscribes_to(&kind))
-        };
-        if !drafts.iter().any(has_subscriber) {
-            return Ok(false);
-        }
-        match drafts.iter().all(is_emitted) {
-            true => Ok(true),
-            false => Err(Error::BadEvent(
-                "send events that steps subscribe to apart from logs and state writes".to_owned(),
-            )),
-        }
-    }
-
-    /// Appends events to a run's stream; state writes only where they may be.
-    pub(crate) async fn append_to_run(
-        &self,
-        run: &RunId,
-        drafts: Arc<[Draft]>,
-        guard: Guard,
-    ) -> Result<Vec<EventId>> {
-        let stream = StreamName::flow(run);
-        let writes = drafts.iter().any(|draft| draft.kind.family() == "state");
-        for _ in 0..TRIES {
-            let (context, expect) = if writes {
-                let loaded = self.load(run).await?;
-                if guard.if_len.is_some_and(|len| len != loaded.state.len) {
-                    return Err(StoreError::Conflict(run.clone()).into());
-                }
-                if loaded.state.status.is_ended() {
-                    return Err(StoreError::RunEnded(run.clone()).into());
-                }
-                let version = loaded.record.version.clone();
-                let flow = self.compiled(&loaded.record.flow, Some(&version)).await?;
-                check_writes(&flow.plan, &loaded.state, &drafts)?;
-                (loaded.context(), Expect::Len(loaded.state.len))
-            } else {
-                (self.context_of(run).await?, Expect::Any)
-            };
-            match self
-                .place(&stream, context, expect, drafts.clone(), &guard)
-                .await
-            {
-                Err(StoreError::Conflict(_)) => {}
-                answer => return answer.map_err(Error::Store),
-            }
-        }
-        Err(Error::Busy)
-    }
-
-    /// What the envelope of a run's events says. Whether the run is still there the commit judges.
-    async fn context_of(&self, run: &RunId) -> Result<EventContext> {
-        if let Some(context) = self.cache().context(run) {
-            return Ok(context);
-        }
-        let era = self.cache().era(run);
-        let record = self.store().run(run).await?;
-        let record = record.ok_or_else(|| StoreError::RunNotFound(run.clone()))?;
-        let context = EventContext {
-            run_id: Name::from(run.as_str()),
-            flow_name: record.flow,
-            tenant_id: record.tenant,
-        };
-        self.cache().put_context(era, run, context.clone());
-        Ok(context)
-    }
-
-    async fn place(
+    /// Appends events, with what follows from them for those who wait for such events.
+    pub(crate) async fn place(
         &self,
         stream: &StreamName,
         context: EventContext,
@@ -206,7 +64,7 @@ impl Runtime {
         events: Arc<[Draft]>,
         guard: &Guard,
     ) -> riverrun_store::Result<Vec<EventId>> {
-        let now_ms = self.now_ms();
+        let now_ms = self.base().now_ms();
         let source = SignalSource {
             stream,
             context: &context,
@@ -227,7 +85,7 @@ impl Runtime {
             let places = (0..events.len()).collect();
             commit = commit.and(once(key, places, now_ms));
         }
-        let receipt = self.commit(commit).await?;
+        let receipt = self.base().commit(commit).await?;
         let placed = receipt.placed.first().copied();
         Ok(placed.map_or_else(Vec::new, |placed| {
             events
@@ -236,33 +94,6 @@ impl Runtime {
                 .map(|(index, draft)| placed.id(index, draft))
                 .collect()
         }))
-    }
-}
-
-/// Whether the state of a run may become what writes make of it.
-pub(crate) fn check_writes(plan: &Plan, state: &RunState, drafts: &[Draft]) -> Result<()> {
-    let mut after = state.clone();
-    for draft in drafts {
-        let fact = Fact::read(draft);
-        check_value(largest(&fact), plan.limits.max_value_bytes)?;
-        if is_too_deep(&fact) {
-            return Err(Error::TooDeep { what: "state" });
-        }
-        after.apply_fact(&fact, draft.ms);
-    }
-    let (bytes, limit) = (after.state.bytes(), plan.limits.max_state_bytes);
-    if bytes > limit {
-        return Err(Error::TooLarge {
-            what: "state",
-            bytes,
-            limit,
-        });
-    }
-    let schema = plan.state_schema.as_ref();
-    let issues = schema.map(|schema| state_issues(schema, &after.state));
-    match issues.filter(|issues| !issues.is_empty()) {
-        Some(issues) => Err(Error::StateInvalid(issues)),
-        None => Ok(()),
     }
 }
 
@@ -290,7 +121,7 @@ pub(crate) fn once(key: &Name, places: Vec<usize>, now_ms: i64) -> Change {
 
 /// Rejects events for a stream that only the server writes to. In the stream of a job or a trigger
 /// no event from outside may look as if it were about the job or the trigger itself.
-fn refuse_reserved(stream: &StreamName, drafts: &[Draft]) -> Result<()> {
+pub(crate) fn refuse_reserved(stream: &StreamName, drafts: &[Draft]) -> Result<()> {
     if stream.is_servers_own() {
         return Err(Error::ReservedStream(stream.clone()));
     }
@@ -368,22 +199,6 @@ pub(crate) fn check_value(bytes: usize, limit: usize) -> Result<()> {
     match bytes > limit {
         true => Err(Error::ValueTooLarge { bytes, limit }),
         false => Ok(()),
-    }
-}
-
-/// The bytes of the largest value that a write puts somewhere.
-fn largest(fact: &Fact) -> usize {
-    match fact {
-        Fact::StateSet { value, .. } => value.bytes(),
-        Fact::StateBatch(operations) => {
-            let values = operations.iter().filter_map(|op| op.value.as_ref());
-            values.map(Json::bytes).max().unwrap_or_default()
-        }
-        Fact::StateSnapshot(state) => {
-            let values = state.iter().map(|(_, value)| value.bytes());
-            values.max().unwrap_or_default()
-        }
-        _ => 0,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Events on their way to whoever waits for their kind, in any run, and to whoever listens.
 //!
 //! Awaits that name values are found by the store itself, in the commit that holds the event.
-//! What only an expression can judge goes through the store's outbox ([`super::outbox`]).
+//! What only an expression can judge goes through the store's outbox (`awaits`).
 //!
 //! Events of the engine are delivered to listeners alone, and only where there are some: most runs
 //! end without one.
@@ -10,8 +10,7 @@ use riverrun_engine::Fact;
 use riverrun_store::{Change, Signal};
 use riverrun_types::{Draft, EventType, Json, Millis, Name, StreamName, event::EventContext};
 
-use crate::flows::Emission;
-use crate::runtime::Runtime;
+use super::{Streams, emission::Emission};
 
 /// A stream to which a commit appends events, and what all of them have in common.
 pub(crate) struct SignalSource<'a> {
@@ -71,7 +70,7 @@ impl SignalSource<'_> {
     }
 }
 
-impl Runtime {
+impl Streams {
     /// What a commit that holds a run's events must tell those who listen to what the engine
     /// writes.
     pub(crate) fn engine_signals(

@@ -8,14 +8,15 @@ use std::sync::Arc;
 use riverrun_store::{Batch, EventQuery, Listener, Place, StreamUpdate, Subscription};
 use riverrun_types::{Event, EventId, Json, Name, StreamName, time::NEVER};
 
-use crate::{base::Result, runtime::Runtime};
+use super::Streams;
+use crate::base::{Base, Result};
 
 /// Events read from the store at a time.
 const PAGE: usize = 256;
 
 /// A reader of one stream.
 pub struct Tail {
-    runtime: Runtime,
+    base: Base,
     stream: StreamName,
     live: Subscription,
     /// The position of the next event to hand out.
@@ -36,12 +37,12 @@ pub enum Tailed {
     Gone,
 }
 
-impl Runtime {
+impl Streams {
     /// Reads a stream from a position on, for ever.
     pub fn tail(&self, stream: StreamName, from: u64) -> Tail {
-        let live = self.bus().subscribe(&stream);
+        let live = self.base().bus().subscribe(&stream);
         Tail {
-            runtime: self.clone(),
+            base: self.base().clone(),
             stream,
             live,
             next: from,
@@ -51,22 +52,24 @@ impl Runtime {
 
     /// The position after an event, whether it is still kept or not.
     pub async fn position_after(&self, stream: &StreamName, id: EventId) -> Result<u64> {
-        let position = self.store().locate(stream, Place::Event(id)).await?;
+        let position = self.base().store().locate(stream, Place::Event(id)).await?;
         if position > 0 {
             return Ok(position);
         }
         // It stands before everything that is there. Positions are given once, so where the
         // beginning was forgotten the id knows its own.
         let first = EventQuery::forward(0, 1);
-        let first = self.store().events(stream, &first).await?.pop();
+        let first = self.base().store().events(stream, &first).await?.pop();
         Ok(first.map_or(0, |first| first.id.seq.min(id.seq.saturating_add(1))))
     }
 }
 
-impl Runtime {
+impl Streams {
     /// What happens to the jobs of a queue from now on. Nothing of it is stored.
     pub fn listen(&self, queue: &str) -> Listener {
-        self.bus().listen(&Name::from(queue), self.now_ms())
+        self.base()
+            .bus()
+            .listen(&Name::from(queue), self.base().now_ms())
     }
 }
 
@@ -76,10 +79,10 @@ impl Tail {
         loop {
             if self.behind {
                 let query = EventQuery {
-                    max_bytes: self.runtime.options().live_reader_bytes,
+                    max_bytes: self.base.options().live_reader_bytes,
                     ..EventQuery::forward(self.next, PAGE)
                 };
-                let events = self.runtime.store().events(&self.stream, &query).await?;
+                let events = self.base.store().events(&self.stream, &query).await?;
                 // Whoever begins at the beginning takes what there is.
                 let first = events.first().map_or(0, |first| first.id.seq);
                 if self.next > 0 && first > self.next {
@@ -136,7 +139,7 @@ impl Tail {
     /// Whether the job was removed, with its stream.
     async fn is_gone(&self) -> Result<bool> {
         let end = Place::Time(NEVER);
-        let len = self.runtime.store().locate(&self.stream, end).await?;
+        let len = self.base.store().locate(&self.stream, end).await?;
         // A job that is there has at least been added.
         Ok(len == 0 || len < self.next)
     }

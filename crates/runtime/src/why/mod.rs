@@ -10,6 +10,8 @@ mod read;
 mod tests;
 mod words;
 
+pub use read::Reasons;
+
 use riverrun_engine::Failure;
 use riverrun_store::JobState;
 use riverrun_types::{Code, Json, Millis, Name, RunId, TriggerType, VisitStatus, time::Iso};

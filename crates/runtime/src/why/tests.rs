@@ -12,10 +12,9 @@ use serde_json::{Value, json};
 
 use super::{
     facts::{Facts, JobFacts, Taker},
-    judge::{of_job, of_visit},
+    judge::{self, of_job, of_visit},
     *,
 };
-use crate::why::judge;
 
 const NOW: Millis = 1_000_000;
 

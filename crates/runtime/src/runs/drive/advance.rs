@@ -108,7 +108,7 @@ impl Driver {
             if weight.is_full(&self.pending.events) {
                 return false;
             }
-            let event = due.draft(self.runtime.now_ms());
+            let event = due.draft(self.runs.base().now_ms());
             self.emit(event).await;
         }
         true
@@ -116,13 +116,13 @@ impl Driver {
 
     /// Whether there is more to decide at once than one commit holds.
     pub(crate) fn has_more(&self) -> bool {
-        self.state.can_go_on(self.runtime.now_ms())
+        self.state.can_go_on(self.runs.base().now_ms())
             || !self.flow.plan.to_await(&self.state).is_empty()
     }
 
     fn next_runnable(&self, effectful: Effectful) -> Option<VisitKey> {
         self.state
-            .runnable(self.runtime.now_ms())
+            .runnable(self.runs.base().now_ms())
             .map(|visit| &visit.key)
             .find(|key| effectful == Effectful::Begin || self.effects(key) == Effects::None)
             .cloned()
@@ -152,11 +152,11 @@ impl Driver {
             Err(failure) => return (Outcome::Failure(failure), Vec::new()),
         };
         let view = state.view(known);
-        let (flow, services) = (&self.flow.plan.id, self.runtime.services());
+        let (flow, services) = (&self.flow.plan.id, self.runs.flows().services());
         let mut call = Call::new(&self.run, flow, &step.name, input, view, services);
         call.visit = visit.visit;
         call.attempt = attempt;
-        call.now_ms = self.runtime.now_ms();
+        call.now_ms = self.runs.base().now_ms();
         call.selects_input = step.selects && known.input.is_none();
         call.max_value_bytes = step.max_value_bytes;
         let outcome = AssertUnwindSafe(action.action.run(&call))
@@ -165,8 +165,8 @@ impl Driver {
         let outcome = match outcome {
             Ok(outcome) => {
                 let outcome = self.checked(outcome).await;
-                let (runtime, flow) = (&self.runtime, &self.flow);
-                runtime.with_declared_time(flow, &visit.step, outcome).await
+                let (runs, flow) = (&self.runs, &self.flow);
+                runs.with_declared_time(flow, &visit.step, outcome).await
             }
             Err(panic) => Outcome::Failure(super::attempt::panicked(&*panic)),
         };
@@ -181,7 +181,12 @@ impl Driver {
         let refuse = |code: ErrorCode, message: String| {
             Outcome::Failure(Failure::new(code, message).permanent())
         };
-        match self.runtime.compiled(&sub.flow, Some(&sub.version)).await {
+        match self
+            .runs
+            .flows()
+            .compiled(&sub.flow, Some(&sub.version))
+            .await
+        {
             Err(error) => refuse(error.code(), error.to_string()),
             Ok(flow) => match crate::runs::start::check_input(&flow.plan, &sub.input) {
                 Err(error) => refuse(error.code(), error.to_string()),

@@ -53,14 +53,10 @@ impl Attempts {
         let selects_input = step.selects && known.input.is_none();
         let timeout = action
             .timeout
-            .unwrap_or(driver.runtime.options().attempt_timeout);
-        let (runtime, flow, run) = (
-            driver.runtime.clone(),
-            driver.flow.clone(),
-            driver.run.clone(),
-        );
+            .unwrap_or(driver.runs.base().options().attempt_timeout);
+        let (runs, flow, run) = (driver.runs.clone(), driver.flow.clone(), driver.run.clone());
         let key = (visit.clone(), attempt);
-        let going = (runtime.clock().busy(), runtime.clock().handler());
+        let going = (runs.base().clock().busy(), runs.base().clock().handler());
         let task = async move {
             let input = match input {
                 Ok(input) => input,
@@ -74,17 +70,17 @@ impl Attempts {
                     };
                 }
             };
-            let (view, services) = (View::of(&scope), runtime.services());
+            let (view, services) = (View::of(&scope), runs.flows().services());
             let mut call = Call::new(&run, &flow.plan.id, &visit.step, input, view, services);
             call.visit = visit.visit;
             call.attempt = attempt;
-            call.now_ms = runtime.now_ms();
+            call.now_ms = runs.base().now_ms();
             call.selects_input = selects_input;
             call.max_value_bytes = flow.plan.limits.max_value_bytes;
             let outcome = match flow.actions.get(&visit.step) {
                 Some(step) => {
                     let running = AssertUnwindSafe(step.action.run(&call)).catch_unwind();
-                    bounded(runtime.clock(), timeout, running)
+                    bounded(runs.base().clock(), timeout, running)
                         .await
                         .map_or_else(
                             || Err(timed_out(timeout)),
@@ -94,9 +90,7 @@ impl Attempts {
                 }
                 None => Outcome::failure(ErrorCode::StepNotFound, "the step is gone"),
             };
-            let outcome = runtime
-                .with_declared_time(&flow, &visit.step, outcome)
-                .await;
+            let outcome = runs.with_declared_time(&flow, &visit.step, outcome).await;
             let events = call.into_recorded();
             Finished {
                 visit,

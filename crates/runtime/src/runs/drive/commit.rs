@@ -12,8 +12,7 @@ use riverrun_types::{Draft, Json, RunId, StreamName, time::NEVER};
 use super::Driver;
 use crate::{
     base::{Error, Result},
-    runs::cache::News,
-    runtime::{Runtime, pause},
+    runs::{Runs, cache::News},
     streams::SignalSource,
 };
 
@@ -45,7 +44,7 @@ impl Driver {
                     return Committed::Gone;
                 }
             };
-            let era = self.runtime.cache().era(&self.run);
+            let era = self.runs.cache().era(&self.run);
             // What the cache shares with this driver is copied at the next decision.
             let is_shared = task != RunTaskChange::Keep || self.state.is_small();
             let news = is_shared.then(|| News {
@@ -55,7 +54,7 @@ impl Driver {
                 is_fresh: false,
                 reader: None,
             });
-            match self.runtime.commit_knowing(commit, news).await {
+            match self.runs.commit(commit, news).await {
                 Ok(receipt) => {
                     let placed = receipt.placed.first().copied();
                     return self.committed(placed).await;
@@ -76,7 +75,7 @@ impl Driver {
                 }
                 Err(StoreError::Closed | StoreError::Gone(_)) => return Committed::Gone,
                 // Whoever opens the store next finds the lease and takes the run up again.
-                Err(error) if self.runtime.is_stopping() && backoff > LAST_TRY => {
+                Err(error) if self.runs.base().is_stopping() && backoff > LAST_TRY => {
                     tracing::warn!(run = %self.run, %error, "a decision was not stored before the stop");
                     return Committed::Gone;
                 }
@@ -117,9 +116,9 @@ impl Driver {
 
     /// Takes the state from the store and judges the outcomes that are not recorded yet on it.
     pub(super) async fn reload(&mut self) -> Committed {
-        let runtime = self.runtime.clone();
+        let runs = self.runs.clone();
         let run = self.run.clone();
-        match until_stored(&runtime, || runtime.load(&run)).await {
+        match until_stored(&runs, || runs.load(&run)).await {
             Some(Ok(loaded)) if !loaded.record.status.is_ended() => {
                 self.adopt(loaded);
                 self.look_before_due().await;
@@ -181,9 +180,9 @@ impl Driver {
         after: Option<u64>,
     ) -> Result<Commit> {
         let tenant = self.context.tenant_id.as_ref();
-        let (plan, now) = (&self.flow.plan, self.runtime.now_ms());
+        let (plan, now) = (&self.flow.plan, self.runs.base().now_ms());
         let mut orders = self
-            .runtime
+            .runs
             .orders(&self.run, plan, tenant, &self.pending, after, now);
         for order in &mut orders {
             if let Change::Expire { id, fired, judged } = order {
@@ -200,7 +199,7 @@ impl Driver {
             correlation: self.state.correlation.as_ref(),
             chain: self.state.chain,
         };
-        let signals = self.runtime.engine_signals(&source, events);
+        let signals = self.runs.streams().engine_signals(&source, events);
         commit.changes.extend(signals);
         for child in &self.pending.children {
             let (created, orders) = self.create_child(child).await?;
@@ -211,7 +210,7 @@ impl Driver {
                 correlation: None,
                 chain: self.state.chain,
             };
-            let signals = self.runtime.engine_signals(&source, &created.events);
+            let signals = self.runs.streams().engine_signals(&source, &created.events);
             commit = commit.and(Change::Create(Box::new(created)));
             commit.changes.extend(orders.into_iter().chain(signals));
         }
@@ -227,10 +226,11 @@ impl Driver {
 
     async fn create_child(&self, child: &Child) -> Result<(NewRun, Vec<Change>)> {
         let flow = self
-            .runtime
+            .runs
+            .flows()
             .compiled(&child.flow, Some(&child.version))
             .await?;
-        let now = self.runtime.now_ms();
+        let now = self.runs.base().now_ms();
         let start = Start {
             input: child.input.clone(),
             not_before: None,
@@ -243,7 +243,7 @@ impl Driver {
         let tenant = self.context.tenant_id.as_ref();
         let after = Some(state.len);
         let orders = self
-            .runtime
+            .runs
             .orders(&child.run, &flow.plan, tenant, &decision, after, now);
         let created = NewRun {
             id: child.run.clone(),
@@ -333,7 +333,7 @@ pub(crate) fn record(run: &NewRun, state: &RunState) -> RunRecord {
 }
 
 /// Asks the store until it answers: a store that is away comes back, or the server stops.
-pub(super) async fn until_stored<T, F>(runtime: &Runtime, ask: impl Fn() -> F) -> Option<Result<T>>
+pub(super) async fn until_stored<T, F>(runs: &Runs, ask: impl Fn() -> F) -> Option<Result<T>>
 where
     F: Future<Output = Result<T>>,
 {
@@ -342,7 +342,7 @@ where
         match ask().await {
             Err(Error::Store(error @ (StoreError::Unavailable(_) | StoreError::Full(_)))) => {
                 tracing::warn!(%error, "the store does not answer; trying again");
-                if !pause(runtime, backoff).await {
+                if !runs.base().pause(backoff).await {
                     return None;
                 }
                 backoff = (backoff * 2).min(Duration::from_secs(5));
@@ -353,16 +353,11 @@ where
 }
 
 /// Ends a run whose flow this server cannot compile: it says why instead of waiting for ever.
-pub(super) async fn fail_without_plan(
-    runtime: &Runtime,
-    run: &RunId,
-    lease: &RunLease,
-    cause: &Error,
-) {
-    let Ok(loaded) = runtime.load(run).await else {
+pub(super) async fn fail_without_plan(runs: &Runs, run: &RunId, lease: &RunLease, cause: &Error) {
+    let Ok(loaded) = runs.load(run).await else {
         return;
     };
-    let now = runtime.now_ms().max(loaded.state.updated_ms);
+    let now = runs.base().now_ms().max(loaded.state.updated_ms);
     let error = Failure::new(cause.code(), cause.to_string());
     let fact = Fact::Failed {
         error,
@@ -386,11 +381,11 @@ pub(super) async fn fail_without_plan(
         correlation: state.correlation.as_ref(),
         chain: state.chain,
     };
-    let signals = runtime.engine_signals(&source, &advance.events);
+    let signals = runs.streams().engine_signals(&source, &advance.events);
     let commit = Commit::of(Change::Advance(Box::new(advance)));
     let mut commit = commit.under(Some(lease.clone()));
     commit.changes.extend(signals);
-    if let Err(error) = runtime.commit(commit).await {
+    if let Err(error) = runs.commit(commit, None).await {
         tracing::warn!(%run, %error, "the run could not be failed; it is tried again when its lease ends");
     }
 }

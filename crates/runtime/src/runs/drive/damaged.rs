@@ -11,7 +11,7 @@ use riverrun_types::{Json, RunId, RunStatus, event::EventContext, time::NEVER};
 
 use crate::{
     base::{Error, Result},
-    runtime::Runtime,
+    runs::Runs,
 };
 
 /// What is wrong with the run's data, if that is why something failed.
@@ -24,8 +24,8 @@ pub(crate) fn damage(error: &Error) -> Option<&StoreError> {
 
 /// Parks a run until somebody cancels it or its data was restored. Nothing of it is begun, nothing
 /// taken back, and it is not tried again and again.
-pub(crate) async fn park(runtime: &Runtime, run: &RunId, lease: &RunLease, cause: &StoreError) {
-    let record = match runtime.store().run(run).await {
+pub(crate) async fn park(runs: &Runs, run: &RunId, lease: &RunLease, cause: &StoreError) {
+    let record = match runs.base().store().run(run).await {
         Ok(Some(record)) if !record.status.is_ended() => record,
         _ => return,
     };
@@ -40,13 +40,13 @@ pub(crate) async fn park(runtime: &Runtime, run: &RunId, lease: &RunLease, cause
     };
     let task = RunTaskChange::Park { at_ms: NEVER };
     let commit = advance(&record, projection, Arc::from([]), task).under(Some(lease.clone()));
-    match runtime.commit(commit).await {
+    match runs.commit(commit, None).await {
         Ok(_) => tracing::error!(%run, error = %cause, "the run is damaged; it is parked"),
         Err(error) => tracing::warn!(%run, %error, "a damaged run could not be parked"),
     }
 }
 
-impl Runtime {
+impl Runs {
     /// Cancels a run whose stream cannot be read. Which steps are active is not known, so their jobs
     /// stay in their queues, and what comes of them is dropped.
     pub(crate) async fn cancel_damaged(
@@ -54,12 +54,12 @@ impl Runtime {
         run: &RunId,
         reason: Option<String>,
     ) -> Result<Arc<RunState>> {
-        let record = self.store().run(run).await?;
+        let record = self.base().store().run(run).await?;
         let record = record.ok_or_else(|| StoreError::RunNotFound(run.clone()))?;
         if record.status.is_ended() {
             return Err(StoreError::RunEnded(run.clone()).into());
         }
-        let now = self.now_ms().max(record.updated_ms);
+        let now = self.base().now_ms().max(record.updated_ms);
         let fact = Fact::Cancelled {
             cancellation: Cancellation {
                 source: "user".to_owned(),
@@ -80,7 +80,7 @@ impl Runtime {
         if let Some(parent) = &record.parent {
             commit = commit.and(Change::Wake(parent.run.clone()));
         }
-        self.commit(commit).await?;
+        self.commit(commit, None).await?;
         self.cache().forget(run);
         Ok(Arc::new(state))
     }

@@ -19,18 +19,18 @@ use riverrun_store::{Change, ClaimedRunTask, Holder, NewAwait, RunRecord, RunTas
 use riverrun_types::{Millis, Name, RunId, StreamName, event::EventContext};
 use tokio::sync::OwnedSemaphorePermit;
 
+use super::{Runs, cache::CachedRun, leases::Keep, load::Loaded};
+use crate::{base::Result, flows::Compiled, streams::SignalSource};
+
 pub(crate) use advance::Effectful;
 pub(crate) use attempt::Attempts;
 pub use commit::projection;
 pub(crate) use commit::{Committed, SNAPSHOT_EVERY, record};
 pub(crate) use damaged::damage;
 
-use super::{cache::CachedRun, leases::Keep, load::Loaded};
-use crate::{base::Result, flows::Compiled, runtime::Runtime, streams::SignalSource};
-
 /// One run under way.
 pub(crate) struct Driver {
-    pub(crate) runtime: Runtime,
+    pub(crate) runs: Runs,
     pub(crate) run: RunId,
     pub(crate) flow: Arc<Compiled>,
     pub(crate) context: EventContext,
@@ -85,7 +85,7 @@ enum Woken {
 impl Driver {
     /// A run that no store knows yet.
     pub fn unborn(
-        runtime: Runtime,
+        runs: Runs,
         run: RunId,
         flow: Arc<Compiled>,
         context: EventContext,
@@ -93,7 +93,7 @@ impl Driver {
     ) -> Self {
         let (state, pending) = begun;
         Self {
-            runtime,
+            runs,
             run,
             flow,
             context,
@@ -117,17 +117,17 @@ impl Driver {
     }
 
     /// A run as the store knows it.
-    pub fn of(runtime: Runtime, flow: Arc<Compiled>, loaded: Loaded) -> Self {
-        let mut driver = Self::remembered(runtime, flow, &loaded.record.id, loaded.known());
+    pub fn of(runs: Runs, flow: Arc<Compiled>, loaded: Loaded) -> Self {
+        let mut driver = Self::remembered(runs, flow, &loaded.record.id, loaded.known());
         driver.turn = loaded.record.turn;
         driver.is_from_memory = false;
         driver
     }
 
     /// A run as this server last saw it, for one decision.
-    fn remembered(runtime: Runtime, flow: Arc<Compiled>, run: &RunId, known: CachedRun) -> Self {
+    fn remembered(runs: Runs, flow: Arc<Compiled>, run: &RunId, known: CachedRun) -> Self {
         let begun = (RunState::new(), Decision::default());
-        let mut driver = Self::unborn(runtime, run.clone(), flow, known.context, begun);
+        let mut driver = Self::unborn(runs, run.clone(), flow, known.context, begun);
         // Whoever drives a run for one decision alone takes its snapshots too: at every so many
         // events.
         driver.snapshot_len = known.state.len - known.state.len % commit::SNAPSHOT_EVERY;
@@ -166,7 +166,7 @@ impl Driver {
     }
 
     pub(crate) fn judge(&mut self, input: Input) {
-        self.judge_at(input, self.runtime.now_ms());
+        self.judge_at(input, self.runs.base().now_ms());
     }
 
     pub(crate) fn judge_at(&mut self, input: Input, now: Millis) {
@@ -273,13 +273,13 @@ impl Driver {
 
     /// Waits until something happens: an attempt ends, somebody moves the run, time passes.
     async fn wait(&mut self, keep: &Keep, holder: &Holder, attempts: &mut Attempts) -> Next {
-        let clock = self.runtime.clock();
+        let clock = self.runs.base().clock();
         let woken = async {
             tokio::select! {
                 finished = attempts.next() => Woken::Finished(Box::new(finished)),
                 () = holder.nudged() => Woken::Nudged,
                 () = clock.sleep_until(self.state.wake_ms()) => Woken::Due,
-                () = self.runtime.stopping() => Woken::Stopping,
+                () = self.runs.base().stopping() => Woken::Stopping,
             }
         };
         match clock.rest(woken).await {
@@ -325,7 +325,7 @@ impl Driver {
 
     /// Gives attempts that run a while to end, then the lease back.
     async fn hand_back(&mut self, keep: &Keep, attempts: &mut Attempts) {
-        let grace = tokio::time::sleep(self.runtime.options().grace);
+        let grace = tokio::time::sleep(self.runs.base().options().grace);
         tokio::pin!(grace);
         while !attempts.is_empty() {
             tokio::select! {
@@ -337,7 +337,7 @@ impl Driver {
             RunTaskChange::Finish
         } else {
             RunTaskChange::Park {
-                at_ms: self.state.wake_ms().min(self.runtime.now_ms()),
+                at_ms: self.state.wake_ms().min(self.runs.base().now_ms()),
             }
         };
         self.commit(keep.lease(), task).await;
@@ -345,15 +345,11 @@ impl Driver {
 }
 
 /// Drives a run that was claimed.
-pub(crate) async fn take_up(
-    runtime: Runtime,
-    claimed: ClaimedRunTask,
-    taking: OwnedSemaphorePermit,
-) {
+pub(crate) async fn take_up(runs: Runs, claimed: ClaimedRunTask, taking: OwnedSemaphorePermit) {
     let run = claimed.lease.run.clone();
-    let keep = runtime.keep(claimed.lease);
-    let holder = runtime.bus().hold(&run);
-    let Some(opened) = commit::until_stored(&runtime, || open(&runtime, &run)).await else {
+    let keep = runs.keep(claimed.lease);
+    let holder = runs.base().bus().hold(&run);
+    let Some(opened) = commit::until_stored(&runs, || open(&runs, &run)).await else {
         return;
     };
     match opened {
@@ -365,29 +361,30 @@ pub(crate) async fn take_up(
         }
         Err(error) => {
             if let Some(damage) = damaged::damage(&error) {
-                return damaged::park(&runtime, &run, keep.lease(), damage).await;
+                return damaged::park(&runs, &run, keep.lease(), damage).await;
             }
             tracing::error!(%run, %error, "the run cannot be driven");
-            commit::fail_without_plan(&runtime, &run, keep.lease(), &error).await;
+            commit::fail_without_plan(&runs, &run, keep.lease(), &error).await;
         }
     }
 }
 
 /// Opens a run for one decision without asking the store, if it is known here.
-pub(crate) async fn reopen(runtime: &Runtime, run: &RunId) -> Result<Driver> {
-    let Some(known) = runtime.cache().get(run) else {
-        return Box::pin(open(runtime, run)).await;
+pub(crate) async fn reopen(runs: &Runs, run: &RunId) -> Result<Driver> {
+    let Some(known) = runs.cache().get(run) else {
+        return Box::pin(open(runs, run)).await;
     };
     let flow = &known.context.flow_name;
-    let flow = runtime.compiled(flow, Some(&known.version)).await?;
-    Ok(Driver::remembered(runtime.clone(), flow, run, known))
+    let flow = runs.flows().compiled(flow, Some(&known.version)).await?;
+    Ok(Driver::remembered(runs.clone(), flow, run, known))
 }
 
-pub(crate) async fn open(runtime: &Runtime, run: &RunId) -> Result<Driver> {
-    let loaded = runtime.load(run).await?;
+pub(crate) async fn open(runs: &Runs, run: &RunId) -> Result<Driver> {
+    let loaded = runs.load(run).await?;
     let version = loaded.record.version.clone();
-    let flow = runtime
+    let flow = runs
+        .flows()
         .compiled(&loaded.record.flow, Some(&version))
         .await?;
-    Ok(Driver::of(runtime.clone(), flow, loaded))
+    Ok(Driver::of(runs.clone(), flow, loaded))
 }

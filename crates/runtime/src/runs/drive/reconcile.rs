@@ -16,7 +16,7 @@ use crate::base::{Error, Result};
 impl Driver {
     /// Somebody moved the run, or something that it waits for.
     pub(super) async fn look_again(&mut self, attempts: &mut Attempts) -> Next {
-        let record = match self.runtime.store().run(&self.run).await {
+        let record = match self.runs.base().store().run(&self.run).await {
             Ok(Some(record)) => record,
             Ok(None) => return Next::Stop,
             // Whatever it was is found at the next commit.
@@ -69,7 +69,7 @@ impl Driver {
             return Ok(());
         }
         let ids: Vec<RunId> = awaited.iter().map(|(_, run)| run.clone()).collect();
-        let records = self.runtime.store().runs(&ids).await?;
+        let records = self.runs.base().store().runs(&ids).await?;
         for (visit, run) in awaited {
             let record = records.iter().find(|record| record.id == run);
             if let Some(result) = self.child_result(&run, record).await? {
@@ -95,7 +95,7 @@ impl Driver {
         if !record.status.is_ended() {
             return Ok(None);
         }
-        let child = self.runtime.load(run).await?.state;
+        let child = self.runs.load(run).await?.state;
         Ok(Some(match child.status {
             RunStatus::Completed => Ok(child.result.clone().unwrap_or_else(Json::null)),
             status => {
@@ -156,7 +156,7 @@ impl Driver {
 
     /// The run that a lineage leads to, unless it was deleted.
     async fn above(&self, parent: &Lineage) -> Result<Option<Arc<RunState>>> {
-        match self.runtime.load(&parent.run_id).await {
+        match self.runs.load(&parent.run_id).await {
             Ok(loaded) => Ok(Some(loaded.state)),
             Err(Error::Store(riverrun_store::Error::RunNotFound(_))) => Ok(None),
             Err(error) => Err(error),

@@ -20,7 +20,7 @@ use super::{MAX_AHEAD_MS, bad, present};
 use crate::{
     awaits::{Callback, Filter, register, trigger_event},
     base::{Error, Result},
-    runtime::Runtime,
+    runs::Runs,
 };
 
 /// An await as an export holds it.
@@ -76,13 +76,13 @@ pub struct ExportedEvent {
 /// Closed callbacks that are read at a time.
 const PAGE: usize = 100;
 
-impl Runtime {
+impl Runs {
     /// What a run waits for, and the callbacks that it has created, as an import wants it. The
     /// secrets of signed callbacks only if they are asked for.
     pub async fn awaits(&self, run: &RunId, secrets: bool) -> Result<Vec<ExportedAwait>> {
         let missing = || riverrun_store::Error::RunNotFound(run.clone());
-        self.store().run(run).await?.ok_or_else(missing)?;
-        let mut records = self.store().awaits_of(run).await?;
+        self.base().store().run(run).await?.ok_or_else(missing)?;
+        let mut records = self.base().store().awaits_of(run).await?;
         let mut filter = AwaitFilter {
             callbacks: true,
             state: Some(AwaitState::Closed),
@@ -91,9 +91,9 @@ impl Runtime {
             ..AwaitFilter::default()
         };
         loop {
-            let page = self.store().list_awaits(&filter).await?;
+            let page = self.base().store().list_awaits(&filter).await?;
             for closed in page.items {
-                records.extend(self.store().await_by(&closed.id).await?);
+                records.extend(self.base().store().await_by(&closed.id).await?);
             }
             filter.cursor = page.next;
             if filter.cursor.is_none() {

@@ -19,17 +19,17 @@ use riverrun_types::{
 };
 use serde::Deserialize;
 
-pub use awaits::{ExportedAwait, ExportedEvent};
-
 use super::{
+    Runs,
     drive::{projection, record},
     start::{StartRequest, Started},
 };
 use crate::{
     base::{Error, Result},
-    runtime::Runtime,
     streams::{check_outside, is_too_deep},
 };
+
+pub use awaits::{ExportedAwait, ExportedEvent};
 
 /// How far the clock of the other server may be ahead.
 const MAX_AHEAD_MS: Millis = 86_400_000;
@@ -78,17 +78,17 @@ fn present<'de, D: serde::Deserializer<'de>>(
     Json::deserialize(input).map(Some)
 }
 
-impl Runtime {
+impl Runs {
     /// Takes a run in under its own id, with its whole past. One that has not ended goes on here:
     /// what was running is tried again.
     pub async fn import(&self, exported: Exported) -> Result<Started> {
-        self.refuse_when_stopping()?;
+        self.base().refuse_when_stopping()?;
         let Exported {
             run,
             events,
             awaits,
         } = exported;
-        let now = self.now_ms();
+        let now = self.base().now_ms();
         let mut new = described(run, now)?;
         // Before all else: the run's key and its awaits exist as well, and would be named instead.
         self.check_absent(&new.id).await?;
@@ -99,7 +99,7 @@ impl Runtime {
             return Err(Error::BadRequest(message));
         }
         if !state.status.is_ended() {
-            let flow = self.compiled(&new.flow, Some(&new.version)).await?;
+            let flow = self.flows().compiled(&new.flow, Some(&new.version)).await?;
             let (bytes, limit) = (state.state.bytes(), flow.plan.limits.max_state_bytes);
             if bytes > limit {
                 return Err(Error::TooLarge {
@@ -117,7 +117,7 @@ impl Runtime {
             let tenant = new.tenant.as_ref();
             changes = self.orders(&new.id, &flow.plan, tenant, &decision, None, now);
         }
-        let public = self.options().public_url.as_deref();
+        let public = self.base().options().public_url.as_deref();
         let taken = awaits::taken_in(&new, &state, &drafts, awaits, public, now)?;
         changes.extend(taken);
         new.created_ms = match new.created_ms {
@@ -143,7 +143,7 @@ impl Runtime {
     }
 
     async fn check_absent(&self, run: &RunId) -> Result<()> {
-        match self.store().run(run).await? {
+        match self.base().store().run(run).await? {
             Some(_) => Err(StoreError::RunExists(run.clone()).into()),
             None => Ok(()),
         }
@@ -163,7 +163,7 @@ impl Runtime {
             let Some(Wait::Run { run: child, .. }) = &visit.wait else {
                 continue;
             };
-            let record = self.store().run(child).await?;
+            let record = self.base().store().run(child).await?;
             let is_ours = record.as_ref().is_some_and(|record| {
                 let parent = record.parent.as_ref();
                 record.status.is_ended() && parent.is_some_and(|parent| parent.run == *run)
@@ -188,7 +188,7 @@ impl Runtime {
         let record = record(&new, &state);
         let mut commit = Commit::of(Change::Create(Box::new(new)));
         commit.changes.extend(more);
-        self.commit(commit).await?;
+        self.commit(commit, None).await?;
         let state = Arc::new(state);
         let started = Started::new(record, state, true);
         self.cache().put(&started.run, started.known());

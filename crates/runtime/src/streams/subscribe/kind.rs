@@ -7,8 +7,8 @@ use riverrun_types::{EventType, Json};
 
 use super::{Begin, Delivery};
 use crate::{
-    base::{Error, Result},
-    runtime::Runtime,
+    base::{Base, Error, Result},
+    streams::Streams,
 };
 
 /// Events read from the log at a time.
@@ -16,7 +16,7 @@ const PAGE: usize = 256;
 
 /// A subscriber to kinds of events.
 pub struct OnKind {
-    runtime: Runtime,
+    base: Base,
     kinds: Kinds,
     live: LogListener,
     /// Everything up to this number was delivered, or is not meant.
@@ -26,14 +26,14 @@ pub struct OnKind {
     behind: bool,
 }
 
-impl Runtime {
+impl Streams {
     /// Subscribes to kinds of events: exact types (`order.paid`, `flow.failed`), or families
     /// (`order` takes every `order.*`). They come in the order in which they were committed, each
     /// with its [number](Logged::no) in the log of all events; who was away reads on after the last
     /// number it saw.
     ///
     /// What happens to jobs (`job.*`) is kept in their rows and is in no log: a queue's channel
-    /// tells it ([`Runtime::listen`]).
+    /// tells it ([`Streams::listen`]).
     pub async fn on_kind<T: AsRef<str>>(
         &self,
         kinds: impl IntoIterator<Item = T>,
@@ -42,17 +42,17 @@ impl Runtime {
         let kinds = Kinds::new(kinds);
         check(&kinds)?;
         // First, so that what happens from now on is received.
-        let live = self.bus().listen_to(&kinds);
+        let live = self.base().bus().listen_to(&kinds);
         let (after, behind) = match begin {
             Begin::Start => (0, true),
             Begin::After(no) => {
                 self.check_cursor(no).await?;
                 (no, true)
             }
-            Begin::End => (self.store().log_end().await?, false),
+            Begin::End => (self.base().store().log_end().await?, false),
         };
         Ok(OnKind {
-            runtime: self.clone(),
+            base: self.base().clone(),
             kinds,
             live,
             after,
@@ -62,18 +62,18 @@ impl Runtime {
     }
 }
 
-impl Runtime {
-    /// A page of the events of some kinds, as [`Runtime::on_kind`] tells them.
+impl Streams {
+    /// A page of the events of some kinds, as [`Streams::on_kind`] tells them.
     pub async fn events_of_kind(&self, query: &LogQuery) -> Result<LogPage> {
         check(&query.kinds)?;
         self.check_cursor(query.after).await?;
-        Ok(self.store().log(query).await?)
+        Ok(self.base().store().log(query).await?)
     }
 
     /// Refuses a cursor that this log has not given out: whoever waited there would wait for ever,
     /// as after a store was replaced by an older one.
     async fn check_cursor(&self, no: u64) -> Result<()> {
-        match no > 0 && no > self.store().log_end().await? {
+        match no > 0 && no > self.base().store().log_end().await? {
             true => Err(riverrun_store::Error::BadCursor(no.to_string()).into()),
             false => Ok(()),
         }
@@ -167,9 +167,9 @@ impl OnKind {
             after: self.after,
             kinds: self.kinds.clone(),
             limit: PAGE,
-            max_bytes: self.runtime.options().live_reader_bytes,
+            max_bytes: self.base.options().live_reader_bytes,
         };
-        let page = self.runtime.store().log(&query).await?;
+        let page = self.base.store().log(&query).await?;
         self.behind = !page.is_end;
         self.after = page.next;
         self.ready.extend(page.events);

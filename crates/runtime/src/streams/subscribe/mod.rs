@@ -1,6 +1,6 @@
 //! Hearing of events as they happen, and reading on where one was: all events of one stream
-//! ([`Runtime::subscribe_subject`](crate::Runtime::subscribe_subject)) or all events of some kinds,
-//! in whatever stream ([`Runtime::on_kind`](crate::Runtime::on_kind)).
+//! ([`Streams::subscribe_subject`](super::Streams::subscribe_subject)) or all events of some kinds,
+//! in whatever stream ([`Streams::on_kind`](super::Streams::on_kind)).
 //!
 //! A subscriber pulls. It is given what the store has after its cursor, and then what happens, and
 //! whenever it is too slow for that it gets a notice and is brought up from the store again.

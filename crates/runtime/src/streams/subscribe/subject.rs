@@ -8,8 +8,10 @@ use riverrun_types::{Event, EventId, RunId, StreamName, time::NEVER};
 use super::{Begin, Delivery};
 use crate::{
     base::{Error, Result},
-    runtime::Runtime,
-    streams::tail::{Tail, Tailed},
+    streams::{
+        Streams,
+        tail::{Tail, Tailed},
+    },
 };
 
 /// A subscriber to the events of one stream: a run's, a job's, a trigger's or any other.
@@ -22,7 +24,7 @@ pub struct Subject {
     is_over: bool,
 }
 
-impl Runtime {
+impl Streams {
     /// Subscribes to a stream. The id of an event that was received leads to those after it, now or
     /// after a restart. A run or a job must exist; any other stream begins with its first event.
     pub async fn subscribe_subject(
@@ -58,18 +60,25 @@ impl Runtime {
             from: None,
             ..EventQuery::forward(0, 1)
         };
-        let found = self.store().events(stream, &last).await?;
+        let found = self.base().store().events(stream, &last).await?;
         Ok(found.last().map(|event| event.id))
     }
 
     async fn must_exist(&self, stream: &StreamName) -> Result<()> {
         if let Some(run) = stream.run() {
-            let found = self.store().run(&run).await?;
+            let found = self.base().store().run(&run).await?;
             return found
                 .map(drop)
                 .ok_or_else(|| StoreError::RunNotFound(run).into());
         }
-        if stream.is_job() && self.store().locate(stream, Place::Time(NEVER)).await? == 0 {
+        if stream.is_job()
+            && self
+                .base()
+                .store()
+                .locate(stream, Place::Time(NEVER))
+                .await?
+                == 0
+        {
             return Err(StoreError::JobNotFound(RunId::new(&stream.id)).into());
         }
         Ok(())

@@ -5,10 +5,10 @@ use std::hash::{BuildHasher, RandomState};
 use riverrun_types::{EventId, Json, Name, StreamName, label};
 use tokio::sync::{Mutex, MutexGuard};
 
+use super::Events;
 use crate::{
     base::{Error, Result},
-    runtime::Runtime,
-    streams::append::read,
+    streams::read,
 };
 
 const LOCKS: usize = 64;
@@ -43,8 +43,8 @@ pub struct AppendedOnce {
     pub is_repeated: bool,
 }
 
-impl Runtime {
-    /// As [`Runtime::append`]. The same key again, for the same stream, answers with the events
+impl Events {
+    /// As [`Events::append`]. The same key again, for the same stream, answers with the events
     /// that were stored first, as long as emitted events are kept.
     pub async fn append_once(
         &self,
@@ -58,15 +58,15 @@ impl Runtime {
         }
         // A key that is known is no reason to accept what is no event.
         for event in events {
-            read(event, self.now_ms())?;
+            read(event, self.base().now_ms())?;
         }
         let key = Name::from(format!("{}/{}/{key}", stream.kind, stream.id));
-        let _lock = self.key_locks().take(&key).await;
+        let _lock = self.key_locks.take(&key).await;
         let repeated = |ids| AppendedOnce {
             ids,
             is_repeated: true,
         };
-        if let Some(ids) = self.store().once(&key).await? {
+        if let Some(ids) = self.base().store().once(&key).await? {
             return Ok(repeated(ids));
         }
         let error = match self.append_under(stream, events, Some(key.clone())).await {
@@ -79,7 +79,7 @@ impl Runtime {
             Err(error) => error,
         };
         // Another server may have been faster, and what it stored may have ended the run.
-        let ids = self.store().once(&key).await?;
+        let ids = self.base().store().once(&key).await?;
         ids.map(repeated).ok_or(error)
     }
 }
