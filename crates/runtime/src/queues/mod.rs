@@ -39,7 +39,7 @@ pub(crate) use host::{
 pub(crate) use keeper::{Keeper, Stop, keep};
 pub(crate) use place::{StepPlace, job_id};
 pub(crate) use reaper::reap;
-pub(crate) use record::frame;
+pub(crate) use record::frame_event;
 pub use request::{
     Debounce, Dedupe, IdempotencyOptions, JobOptions, JobRequest, KeptOptions, Throttle,
 };

@@ -41,6 +41,7 @@ pub use start::{StartRequest, Started};
 
 use std::sync::Arc;
 
+use riverrun_types::RunId;
 use tokio::sync::Semaphore;
 
 use cache::RunCache;
@@ -111,7 +112,7 @@ impl Runs {
     }
 
     /// A run as this server last saw it.
-    pub(crate) fn known(&self, run: &riverrun_types::RunId) -> Option<CachedRun> {
+    pub(crate) fn known(&self, run: &RunId) -> Option<CachedRun> {
         self.cache().get(run)
     }
 

@@ -28,9 +28,8 @@ use crate::{
     base::Error,
     flows::Compiled,
     queues::{
-        BatchParams, EmitParams, GATHER, Gathered, GatheredBatch as GatheredOutput, JobHost,
-        KeptOptions, KeyParams, StateRead, StepPlace, Tries, emitted, frame as frame_event, params,
-        path, too_large,
+        BatchParams, EmitParams, GATHER, Gathered, GatheredBatch, JobHost, KeptOptions, KeyParams,
+        StateRead, StepPlace, Tries, emitted, frame_event, params, path, too_large,
     },
     runs::{Fence, Message},
     streams::{Guard, check_bytes, check_value},
@@ -157,7 +156,7 @@ impl StepHost {
     /// Stores what was said, and something after it.
     pub(super) async fn store(
         &self,
-        mut said: GatheredOutput<'_>,
+        mut said: GatheredBatch<'_>,
         last: Option<Draft>,
         more: Vec<Change>,
     ) -> Result<(), WorkError> {
@@ -270,7 +269,7 @@ impl StepHost {
     /// once, nobody has to try again.
     async fn write_now(
         &self,
-        mut said: GatheredOutput<'_>,
+        mut said: GatheredBatch<'_>,
         draft: Draft,
     ) -> Result<Vec<EventId>, WorkError> {
         let mut message = self.message();
@@ -284,7 +283,7 @@ impl StepHost {
     /// Appends an event to the run's stream, and before it what the handler said before.
     async fn append(
         &self,
-        mut said: GatheredOutput<'_>,
+        mut said: GatheredBatch<'_>,
         draft: Draft,
         guard: Guard,
     ) -> Result<Vec<EventId>, WorkError> {

@@ -111,7 +111,7 @@ impl JobHost {
 #[async_trait]
 impl Host for JobHost {
     fn frame(&self, frame: Frame) {
-        if let Some(mut draft) = record::frame(&frame, self.queues.base().now_ms()) {
+        if let Some(mut draft) = record::frame_event(&frame, self.queues.base().now_ms()) {
             let is_progress = draft.kind == EventType::Progress;
             let progress = draft.data.clone().filter(|_| is_progress);
             // Of a job it is a part of its life, with the form that it has on the channel of its
