@@ -93,12 +93,17 @@ impl World {
         events.iter().map(|event| event.kind.to_string()).collect()
     }
 
+    /// The whole stream of a run.
     async fn events(&self, run: &RunId) -> Vec<riverrun_types::Event> {
-        let query = EventQuery::forward(0, 10_000);
-        self.store
-            .events(&StreamName::flow(run), &query)
-            .await
-            .unwrap()
+        let (stream, mut events) = (StreamName::flow(run), Vec::new());
+        loop {
+            let query = EventQuery::forward(events.len() as u64, 10_000);
+            let page = self.store.events(&stream, &query).await.unwrap();
+            if page.is_empty() {
+                return events;
+            }
+            events.extend(page);
+        }
     }
 
     /// Waits until the run's stream holds an event of a type.
