@@ -68,7 +68,7 @@ fn now_us() -> f64 {
 
 fn put(runtime: &Runtime, provider: Arc<Count>) -> Result<()> {
     let config = Json::of(&json!({"concurrency": CONCURRENCY}));
-    runtime.put_process(Process {
+    runtime.queues().put_process(Process {
         id: "noop".into(),
         config: ProcessConfig::read(&config, "noop").map_err(|issues| format!("{issues:?}"))?,
         provider,
@@ -80,7 +80,10 @@ fn put(runtime: &Runtime, provider: Arc<Count>) -> Result<()> {
 async fn add(runtime: &Runtime, count: usize) -> Result<()> {
     for from in (0..count).step_by(1_000) {
         let jobs = (from..count.min(from + 1_000)).map(|n| JobRequest::new(json!({"n": n})));
-        runtime.enqueue("noop", jobs.collect(), true).await?;
+        runtime
+            .queues()
+            .enqueue("noop", jobs.collect(), true)
+            .await?;
     }
     Ok(())
 }
@@ -111,7 +114,7 @@ async fn in_process(bench: &Bench, report: &mut Report) -> Result<()> {
     let mut done = jobs;
     for _ in 0..1_000 / bench.scale {
         let job = JobRequest::new(json!({"sent": now_us()}));
-        runtime.enqueue("noop", vec![job], true).await?;
+        runtime.queues().enqueue("noop", vec![job], true).await?;
         done += 1;
         until(&count, done).await;
     }
@@ -123,7 +126,7 @@ async fn in_process(bench: &Bench, report: &mut Report) -> Result<()> {
     for _ in 0..5_000 / bench.scale {
         pace.tick().await;
         let (task, job) = (runtime.clone(), JobRequest::new(json!({"sent": now_us()})));
-        tokio::spawn(async move { task.enqueue("noop", vec![job], true).await });
+        tokio::spawn(async move { task.queues().enqueue("noop", vec![job], true).await });
         done += 1;
     }
     until(&count, done).await;
@@ -147,7 +150,7 @@ async fn waiting(bench: &Bench, report: &mut Report) -> Result<()> {
         let begun = Instant::now();
         until(&count, jobs).await;
         let rate = jobs as f64 / begun.elapsed().as_secs_f64();
-        runtime.remove_process("noop");
+        runtime.queues().remove_process("noop");
         Ok(rate)
     };
     let few = rate(60_000 / bench.scale).await?;

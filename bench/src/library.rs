@@ -23,7 +23,7 @@ use crate::{
 pub async fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
     let folder = bench.folder()?;
     let runtime = open(folder.path()).await?;
-    runtime.register(&three_steps()).await?;
+    runtime.flows().register(&three_steps()).await?;
     let count = 200_000 / bench.scale;
     let begun = Instant::now();
     run(&runtime, count).await?;
@@ -74,7 +74,7 @@ async fn run_some(runtime: Runtime, next: Arc<AtomicUsize>, count: usize) -> Res
 
 async fn flow(runtime: &Runtime, n: usize) -> Result<()> {
     let request = StartRequest::new("three", json!({ "n": n }));
-    match runtime.start(request).await?.status {
+    match runtime.runs().start(request).await?.status {
         RunStatus::Completed => Ok(()),
         status => Err(format!("a flow is {status:?} and should be completed").into()),
     }

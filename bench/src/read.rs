@@ -28,7 +28,7 @@ pub async fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
         for stream in &streams {
             let event = |n| json!({"type": "order.noted", "data": {"n": page * PAGE + n, "note": "a small one"}});
             let events: Vec<Json> = (0..PAGE).map(|n| event(n).into()).collect();
-            runtime.append(stream, &events).await?;
+            runtime.events().append(stream, &events).await?;
         }
     }
     let reads = 10_000 / bench.scale;
@@ -38,7 +38,7 @@ pub async fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
         let from = n * 71 % ((pages - 1) * PAGE);
         let query = EventQuery::forward(from as u64, PAGE);
         let begun = Instant::now();
-        let events = runtime.store().events(stream, &query).await?;
+        let events = runtime.base().store().events(stream, &query).await?;
         samples.push(begun.elapsed().as_secs_f64() * 1e3);
         if events.len() != PAGE {
             return Err(format!("{} events came, not {PAGE}", events.len()).into());

@@ -81,7 +81,7 @@ async fn filled(bench: &Bench, events: usize) -> Result<PathBuf> {
         _ => {}
     }
     let runtime = open(&folder).await?;
-    runtime.register(&three_steps()).await?;
+    runtime.flows().register(&three_steps()).await?;
     library::run(&runtime, events / EVENTS_A_FLOW).await?;
     runtime.shutdown().await?;
     std::fs::write(complete, "")?;

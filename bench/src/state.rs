@@ -22,10 +22,10 @@ pub async fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
 
     let reads = 20_000 / bench.scale;
     let mut samples = Vec::with_capacity(reads);
-    runtime.state_at(&short, At::Now).await?;
+    runtime.runs().state_at(&short, At::Now).await?;
     for _ in 0..reads {
         let begun = Instant::now();
-        runtime.state_at(&short, At::Now).await?;
+        runtime.runs().state_at(&short, At::Now).await?;
         samples.push(begun.elapsed().as_secs_f64() * 1e3);
     }
     let target = Target::Below(0.1, By::Cpu);
@@ -58,9 +58,14 @@ pub async fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
 /// A run of so many events that the engine made.
 async fn turned(runtime: &Runtime, events: usize) -> Result<RunId> {
     let id = format!("turning-{events}");
-    runtime.register(&turning(&id, events)).await?;
-    let run = runtime.start(StartRequest::new(id, json!({}))).await?.run;
+    runtime.flows().register(&turning(&id, events)).await?;
+    let run = runtime
+        .runs()
+        .start(StartRequest::new(id, json!({})))
+        .await?
+        .run;
     let view = runtime
+        .runs()
         .wait(&run, std::time::Duration::from_secs(120))
         .await?;
     match view.state().len as usize {
@@ -71,8 +76,9 @@ async fn turned(runtime: &Runtime, events: usize) -> Result<RunId> {
 
 /// A run that waits and whose state others write to.
 async fn written(runtime: &Runtime, events: usize) -> Result<RunId> {
-    runtime.register(&waiting()).await?;
+    runtime.flows().register(&waiting()).await?;
     let run = runtime
+        .runs()
         .start(StartRequest::new("waiting", json!({})))
         .await?
         .run;
@@ -80,16 +86,17 @@ async fn written(runtime: &Runtime, events: usize) -> Result<RunId> {
     for at in (0..events).step_by(100) {
         let write = |n| json!({"type": "state.set", "data": {"key": format!("k{}", n % 50), "value": at + n}});
         let events: Vec<Json> = (0..100).map(|n| write(n).into()).collect();
-        runtime.append(&stream, &events).await?;
+        runtime.events().append(&stream, &events).await?;
     }
     Ok(run)
 }
 
 /// The event in the middle of a run.
 async fn middle(runtime: &Runtime, run: &RunId) -> Result<EventId> {
-    let len = runtime.state_at(run, At::Now).await?.len;
+    let len = runtime.runs().state_at(run, At::Now).await?.len;
     let query = riverrun_store::EventQuery::forward(len / 2, 1);
     let events = runtime
+        .base()
         .store()
         .events(&StreamName::flow(run), &query)
         .await?;
@@ -102,7 +109,7 @@ async fn cold(data: &Path, run: &RunId, at: At) -> Result<f64> {
     for _ in 0..21 {
         let runtime = open(data).await?;
         let begun = Instant::now();
-        runtime.state_at(run, at).await?;
+        runtime.runs().state_at(run, at).await?;
         samples.push(begun.elapsed().as_secs_f64() * 1e3);
         runtime.shutdown().await?;
     }

@@ -72,7 +72,7 @@ fn three() -> Value {
 
 fn put(runtime: &Runtime, id: &str) -> Result<()> {
     let config = Json::of(&json!({"concurrency": 1_024}));
-    runtime.put_process(Process {
+    runtime.queues().put_process(Process {
         id: id.into(),
         config: ProcessConfig::read(&config, id).map_err(|issues| format!("{issues:?}"))?,
         provider: Arc::new(Emits),
@@ -87,7 +87,7 @@ async fn in_process(bench: &Bench, report: &mut Report) -> Result<()> {
     for id in ["a", "b", "c"] {
         put(&runtime, id)?;
     }
-    runtime.register(&three()).await?;
+    runtime.flows().register(&three()).await?;
     let runs = 20_000 / bench.scale;
     let mut rates = Vec::with_capacity(ROUNDS);
     for _ in 0..ROUNDS {
@@ -105,9 +105,12 @@ async fn in_process(bench: &Bench, report: &mut Report) -> Result<()> {
 /// Starts so many flows, and waits for the end of each.
 async fn run_all(runtime: &Runtime, runs: usize) -> Result<()> {
     let ended = stream::iter(0..runs).map(|_| async {
-        let started = runtime.start(StartRequest::new("three", json!({}))).await?;
+        let started = runtime
+            .runs()
+            .start(StartRequest::new("three", json!({})))
+            .await?;
         let wait = Duration::from_secs(60);
-        let ended = runtime.wait(&started.run, wait).await?;
+        let ended = runtime.runs().wait(&started.run, wait).await?;
         Ok::<_, riverrun_runtime::Error>(ended.loaded.state)
     });
     let mut ended = ended.buffer_unordered(IN_FLIGHT);
@@ -212,7 +215,7 @@ async fn resumed(bench: &Bench, report: &mut Report) -> Result<()> {
     let folder = bench.folder()?;
     let runtime = open(folder.path()).await?;
     let config = Json::of(&json!({"concurrency": 1_024}));
-    runtime.put_process(Process {
+    runtime.queues().put_process(Process {
         id: "wait".into(),
         config: ProcessConfig::read(&config, "wait").map_err(|issues| format!("{issues:?}"))?,
         provider: Arc::new(Waits),
@@ -221,15 +224,15 @@ async fn resumed(bench: &Bench, report: &mut Report) -> Result<()> {
     let flow = json!({"id": "wait", "version": "1.0.0", "initialStepId": "a", "steps": {
         "a": {"type": "process", "config": {"process": "wait"}},
     }});
-    runtime.register(&flow).await?;
+    runtime.flows().register(&flow).await?;
     let runs = 1_000 / bench.scale;
     let mut ids = Vec::with_capacity(runs);
     for id in 0..runs {
         let request = StartRequest::new("wait", json!({ "id": id }));
-        ids.push(runtime.start(request).await?.run);
+        ids.push(runtime.runs().start(request).await?.run);
     }
     let waiting = async |run: &riverrun_types::RunId| -> Result<()> {
-        while runtime.run(run).await?.loaded.state.status != RunStatus::Waiting {
+        while runtime.runs().run(run).await?.loaded.state.status != RunStatus::Waiting {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         Ok(())
@@ -241,9 +244,9 @@ async fn resumed(bench: &Bench, report: &mut Report) -> Result<()> {
     let mut samples = Vec::with_capacity(runs);
     for (id, run) in ids.iter().enumerate() {
         let event = Json::of(&json!({"type": "go", "data": {"id": id}}));
-        runtime.append(&global, &[event]).await?;
+        runtime.events().append(&global, &[event]).await?;
         let answered = Instant::now();
-        runtime.wait(run, Duration::from_secs(60)).await?;
+        runtime.runs().wait(run, Duration::from_secs(60)).await?;
         samples.push(answered.elapsed().as_secs_f64() * 1e3);
     }
     let target = Target::Below(20.0, By::Sync);

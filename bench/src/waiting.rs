@@ -177,13 +177,13 @@ async fn waiting(bench: &Bench, count: usize) -> Result<PathBuf> {
             "await": {"type": "event", "eventKind": "go", "match": {"data.id": "state.id"}},
         }},
     });
-    runtime.register(&flow).await?;
+    runtime.flows().register(&flow).await?;
     let starts = stream::iter(0..count).map(|n| {
         let runtime = runtime.clone();
         async move {
             let mut request = StartRequest::new("wait", json!({ "id": n }));
             request.run_id = Some(RunId::new(&format!("w{n}")));
-            runtime.start(request).await.map(drop)
+            runtime.runs().start(request).await.map(drop)
         }
     });
     starts.buffer_unordered(256).try_collect::<()>().await?;

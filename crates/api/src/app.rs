@@ -75,7 +75,7 @@ struct Inner {
 
 impl Api {
     pub fn new(runtime: Runtime, triggers: Triggers, options: ApiOptions) -> Self {
-        let live = LiveReaders::new(runtime.options().live_total_bytes);
+        let live = LiveReaders::new(runtime.base().options().live_total_bytes);
         Self {
             inner: Arc::new(Inner {
                 runtime,
@@ -120,14 +120,14 @@ impl Api {
     }
 
     pub fn is_closing(&self) -> bool {
-        self.inner.options.closing.is_cancelled() || self.inner.runtime.is_stopping()
+        self.inner.options.closing.is_cancelled() || self.inner.runtime.base().is_stopping()
     }
 
     /// Resolves when the server stops.
     pub async fn closing(&self) {
         tokio::select! {
             () = self.inner.options.closing.cancelled() => {}
-            () = self.inner.runtime.stopping() => {}
+            () = self.inner.runtime.base().stopping() => {}
         }
     }
 }

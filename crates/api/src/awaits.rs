@@ -17,7 +17,7 @@ use crate::{
 #[utoipa::path(get, path = "/api/awaits", tag = "events",
     responses((status = 200, description = "The counts, and the counts of each event type", body = AwaitStats)))]
 pub(crate) async fn get_await_stats(State(api): State<Api>) -> Answer {
-    let found = api.runtime().store().await_stats().await?;
+    let found = api.runtime().base().store().await_stats().await?;
     let kind = |kind: KindStats| AwaitKind {
         r#type: kind.kind.to_string(),
         open: kind.open,

@@ -202,7 +202,7 @@ impl Calls {
         request.frames = Some(sender);
         let runtime = self.api.runtime().clone();
         // In a task of its own, so that it goes on without a listener where that is wanted.
-        let call = tokio::spawn(async move { runtime.call(request).await });
+        let call = tokio::spawn(async move { runtime.queues().call(request).await });
         let guard = Guard::new(cancel, stays);
         let calls = self.clone();
         self.tasks.spawn(async move {

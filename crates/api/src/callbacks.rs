@@ -114,7 +114,11 @@ async fn open(
         signature,
         source,
     };
-    let record = api.runtime().resume_callback(id, callback_answer).await?;
+    let record = api
+        .runtime()
+        .awaits()
+        .resume_callback(id, callback_answer)
+        .await?;
     Ok(Opened {
         success: true,
         trigger_id: id.to_owned(),
@@ -156,8 +160,8 @@ pub(crate) async fn approval_page(
     State(api): State<Api>,
     Segments(id): Segments<String>,
 ) -> Response {
-    match api.runtime().callback(&id).await {
-        Ok(callback) => Shown::of(&callback, api.runtime().now_ms()).page(&callback),
+    match api.runtime().awaits().callback(&id).await {
+        Ok(callback) => Shown::of(&callback, api.runtime().base().now_ms()).page(&callback),
         Err(error) => failed(&error.into()),
     }
 }
@@ -198,8 +202,8 @@ async fn answer(
         #[serde(default)]
         comment: String,
     }
-    let callback = api.runtime().callback(id).await?;
-    match Shown::of(&callback, api.runtime().now_ms()) {
+    let callback = api.runtime().awaits().callback(id).await?;
+    match Shown::of(&callback, api.runtime().base().now_ms()) {
         Shown::Question => {}
         Shown::Answered(_) => return Ok(status_page(StatusCode::CONFLICT, BEFORE, "")),
         other => return Ok(other.page(&callback)),

@@ -87,11 +87,11 @@ pub(crate) async fn execute(
     if wants_frames {
         let (sender, frames) = mpsc::channel(BACKLOG);
         request.frames = Some(sender);
-        let call = tokio::spawn(async move { runtime.call(request).await });
+        let call = tokio::spawn(async move { runtime.queues().call(request).await });
         let guard = Guard::new(cancel, stays);
         return Ok(streamed(id, frames, call, guard));
     }
-    let call = tokio::spawn(async move { runtime.call(request).await });
+    let call = tokio::spawn(async move { runtime.queues().call(request).await });
     let guard = Guard::new(cancel, stays);
     let outcome = call.await;
     guard.done();
@@ -295,8 +295,8 @@ fn shown_config(raw: &Json) -> Json {
 #[utoipa::path(get, path = "/api/processes", tag = "calls",
     responses((status = 200, description = "The processes, by id", body = schemas::ProcessList)))]
 pub(crate) async fn list_processes(State(api): State<Api>) -> Answer {
-    let processes = api.runtime().known_processes();
-    let broken = api.runtime().broken_processes();
+    let processes = api.runtime().processes().all();
+    let broken = api.runtime().processes().broken();
     let error = |id: &Name| broken.iter().find(|broken| broken.id == *id);
     let not_run = broken
         .iter()

@@ -157,7 +157,7 @@ pub(crate) async fn redrive(
         wanted: body.filter.unwrap_or_default().wanted(),
         ..Redrive::default()
     };
-    let done = api.runtime().redrive(&name, redrive).await?;
+    let done = api.runtime().queues().redrive(&name, redrive).await?;
     let status = match done.goes_on {
         true => StatusCode::ACCEPTED,
         false => StatusCode::OK,

@@ -80,7 +80,7 @@ async fn answer(api: &Api, id: &HeaderValue, request: Request, next: Next) -> Re
         false => error.into_response(),
     };
     let hosts = &api.options().hosts;
-    let public = api.runtime().options().public_url.as_deref();
+    let public = api.runtime().base().options().public_url.as_deref();
     let checked = headers::check(&request).and_then(|()| hosts.check(&request));
     if let Err(refused) = checked.and_then(|()| cross_site::check(&request, public)) {
         return refusal(refused);

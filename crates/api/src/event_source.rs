@@ -71,7 +71,7 @@ impl Source {
         match wanted {
             Wanted::Kinds { kinds, from } => {
                 let begin = kinds::begin(from.as_deref(), Begin::End)?;
-                let events = api.runtime().on_kind(&kinds, begin).await?;
+                let events = api.runtime().streams().on_kind(&kinds, begin).await?;
                 Ok(Self::Kinds {
                     kinds,
                     events,
@@ -90,7 +90,11 @@ impl Source {
                             Some("end") => Begin::End,
                             Some(id) => Begin::After(cursor(id)?),
                         };
-                        let subject = api.runtime().subscribe_subject(&stream, begin).await?;
+                        let subject = api
+                            .runtime()
+                            .streams()
+                            .subscribe_subject(&stream, begin)
+                            .await?;
                         Ok(Self::Stream {
                             name,
                             types,
@@ -112,8 +116,8 @@ impl Source {
     ) -> Result<Self, ApiError> {
         let seen = from.filter(|from| !matches!(from.as_str(), "start" | "end"));
         let seen = seen.as_deref().map(cursor).transpose()?;
-        let listener = api.runtime().listen(queue);
-        api.runtime().queue(queue).await?;
+        let listener = api.runtime().streams().listen(queue);
+        api.runtime().queues().queue(queue).await?;
         Ok(Self::Queue {
             name,
             types,

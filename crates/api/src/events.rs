@@ -90,7 +90,7 @@ async fn page(
     stream: &StreamName,
     query: EventsQuery,
 ) -> Result<Items<Event>, ApiError> {
-    let store = api.runtime().store();
+    let store = api.runtime().base().store();
     let [given, same] = [&query.cursor, &query.from].map(|text| text.as_deref().map(cursor));
     let from = match given.transpose()?.or(same.transpose()?) {
         None => None,
@@ -137,7 +137,7 @@ async fn page(
 /// Rejects the stream of a run or a job that is not there. Other streams begin with their first
 /// event.
 pub(crate) async fn exists(api: &Api, stream: &StreamName) -> Result<(), ApiError> {
-    let store = api.runtime().store();
+    let store = api.runtime().base().store();
     if stream.is_job() {
         return match store.locate(stream, Place::Time(NEVER)).await? {
             0 => Err(riverrun_store::Error::JobNotFound(RunId::new(&stream.id)).into()),
@@ -250,7 +250,7 @@ pub(crate) async fn list_streams(
             cursor: query.cursor,
             ..RunListQuery::default()
         };
-        let page = api.runtime().list(&runs.filter()?).await?;
+        let page = api.runtime().runs().list(&runs.filter()?).await?;
         return ok(&Items {
             items: page.items.iter().map(RunStream::from).collect(),
             next_cursor: page.next,
@@ -259,6 +259,7 @@ pub(crate) async fn list_streams(
     stream_of(&api, &kind, &kind).await?;
     let page = api
         .runtime()
+        .base()
         .store()
         .list_streams(&kind, query.limit, query.cursor.as_deref())
         .await?;
@@ -328,7 +329,7 @@ pub(crate) async fn get_stream(
         cursor(text)?;
     }
     if let Some(run) = stream.run() {
-        return ok(&api.runtime().run(&run).await?);
+        return ok(&api.runtime().runs().run(&run).await?);
     }
     if stream.is_job() {
         exists(&api, &stream).await?;
@@ -338,7 +339,7 @@ pub(crate) async fn get_stream(
         from: None,
         ..EventQuery::forward(0, 1)
     };
-    let store = api.runtime().store();
+    let store = api.runtime().base().store();
     let first = store.events(&stream, &end(Direction::Forward)).await?.pop();
     let last = store
         .events(&stream, &end(Direction::Backward))
@@ -353,7 +354,7 @@ pub(crate) async fn get_stream(
         return Err(ApiError::new(ErrorCode::StreamNotFound, message));
     };
     let state = match &*stream.kind {
-        "trigger" => Some(api.runtime().trigger_state(&stream).await?),
+        "trigger" => Some(api.runtime().streams().trigger_state(&stream).await?),
         _ => None,
     };
     ok(&StreamView {
@@ -485,11 +486,15 @@ pub(crate) async fn emit_event(
 async fn append(api: &Api, stream: &StreamName, events: &[Json], key: Option<String>) -> Answer {
     let (status, ids) = match key {
         None => {
-            let ids = api.runtime().append(stream, events).await?;
+            let ids = api.runtime().events().append(stream, events).await?;
             (StatusCode::CREATED, ids)
         }
         Some(key) => {
-            let appended = api.runtime().append_once(stream, events, &key).await?;
+            let appended = api
+                .runtime()
+                .events()
+                .append_once(stream, events, &key)
+                .await?;
             let status = match appended.is_repeated {
                 true => StatusCode::OK,
                 false => StatusCode::CREATED,

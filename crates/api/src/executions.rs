@@ -37,12 +37,12 @@ pub(crate) async fn list_executions(
     State(api): State<Api>,
     Query(query): Query<RunListQuery>,
 ) -> Answer {
-    let page = api.runtime().list(&query.filter()?).await?;
+    let page = api.runtime().runs().list(&query.filter()?).await?;
     let runs = page.items.into_iter().map(|record| record.id);
     let load = |id| {
         let api = api.clone();
         async move {
-            match api.runtime().load(&id).await {
+            match api.runtime().runs().load(&id).await {
                 Ok(loaded) => execution(&api, &loaded).await.map(Some),
                 // Deleted since the page was read.
                 Err(error) if error.code() == ErrorCode::RunNotFound => Ok(None),
@@ -88,7 +88,7 @@ pub(crate) async fn get_execution(
     RunPath(run): RunPath,
     Query(query): Query<ExecutionQuery>,
 ) -> Answer {
-    let loaded = api.runtime().load(&run).await?;
+    let loaded = api.runtime().runs().load(&run).await?;
     let mut shown = execution(&api, &loaded).await?;
     if query.history == Some(true) {
         let (entries, handlers) = first_entries(&api, &loaded.record, HISTORY).await?;
@@ -145,7 +145,13 @@ async fn execution(api: &Api, loaded: &Loaded) -> Result<Execution, ApiError> {
     let missing = match state.status {
         RunStatus::Paused => None,
         // A flow that cannot be compiled any more is shown all the same.
-        _ => api.runtime().missing_process(loaded).await.ok().flatten(),
+        _ => api
+            .runtime()
+            .steps()
+            .missing_process(loaded)
+            .await
+            .ok()
+            .flatten(),
     };
     let missing =
         missing.map(|process| format!("process {process}, which this server does not have"));
@@ -224,7 +230,7 @@ fn wait_reason(state: &RunState) -> Option<String> {
 
 /// One whose stream cannot be read, as far as its row knows it.
 async fn damaged(api: &Api, run: &RunId, cause: &Error) -> Result<Option<Execution>, ApiError> {
-    let Some(record) = api.runtime().store().run(run).await? else {
+    let Some(record) = api.runtime().base().store().run(run).await? else {
         return Ok(None);
     };
     let error = ExecutionError {

@@ -24,7 +24,7 @@ use crate::{
 #[utoipa::path(get, path = "/api/flows", tag = "flows",
     responses((status = 200, description = "The flows, by id", body = schemas::FlowList)))]
 pub(crate) async fn list_flows(State(api): State<Api>) -> Answer {
-    let flows = api.runtime().flows();
+    let flows = api.runtime().flows().latest();
     ok(&Items::all(flows.iter().map(summary).collect()))
 }
 
@@ -46,7 +46,7 @@ pub(crate) async fn register_flow(
 ) -> Answer {
     let definition =
         definition.map_err(|issue| riverrun_runtime::Error::FlowInvalid(vec![issue]))?;
-    let registered = api.runtime().register(&definition).await?;
+    let registered = api.runtime().flows().register(&definition).await?;
     let status = match registered.created {
         true => StatusCode::CREATED,
         false => StatusCode::OK,
@@ -74,7 +74,7 @@ pub(crate) async fn validate_flow(
     FlowDefinition(definition): FlowDefinition,
 ) -> Answer {
     let issues = match definition {
-        Ok(definition) => api.runtime().validate(&definition),
+        Ok(definition) => api.runtime().flows().validate(&definition),
         Err(issue) => vec![issue],
     };
     ok(&json!({"valid": !errors(&issues), "issues": issues}))
@@ -110,7 +110,7 @@ pub(crate) async fn get_flow(
         (status = 200, description = "The versions, newest first", body = schemas::FlowList),
         (status = 404, description = ErrorCode::FlowNotFound, body = schemas::Failure)))]
 pub(crate) async fn flow_versions(State(api): State<Api>, path: FlowPath) -> Answer {
-    let versions = api.runtime().versions(&path.id);
+    let versions = api.runtime().flows().versions(&path.id);
     if versions.is_empty() {
         return Err(missing(&path.id, None));
     }
@@ -169,7 +169,7 @@ pub(crate) async fn flow_diagram(
     let flow = find(&api, path, query.version)?;
     let work = Work::on_text(flow.definition.bytes());
     compute(work, || {
-        let diagram = FlowDiagram::of(&flow.definition.value(), api.runtime().handlers());
+        let diagram = FlowDiagram::of(&flow.definition.value(), api.runtime().flows().handlers());
         match query.format {
             DiagramFormat::Json => ok(&diagram),
             DiagramFormat::Mermaid => text(diagram.mermaid()),
@@ -186,7 +186,8 @@ fn text(text: String) -> Answer {
 fn find(api: &Api, path: FlowPath, version: Option<String>) -> Result<FlowEntry, ApiError> {
     let version = path.version.or(version);
     api.runtime()
-        .flow(&path.id, version.as_deref())
+        .flows()
+        .get(&path.id, version.as_deref())
         .ok_or_else(|| missing(&path.id, version))
 }
 

@@ -17,7 +17,7 @@ use crate::{
 #[utoipa::path(get, path = "/api/handlers", tag = "handlers",
     responses((status = 200, description = "The handlers, without their schemas", body = HandlerList)))]
 pub(crate) async fn list_handlers(State(api): State<Api>) -> Answer {
-    let handlers = api.runtime().handlers().iter();
+    let handlers = api.runtime().flows().handlers().iter();
     ok(&HandlerList {
         items: handlers.map(|handler| info(&**handler, false)).collect(),
     })
@@ -40,7 +40,12 @@ pub(crate) async fn get_handler(
             format!("there is no handler {kind:?}"),
         )
     };
-    let handler = api.runtime().handlers().get(&kind).ok_or_else(missing)?;
+    let handler = api
+        .runtime()
+        .flows()
+        .handlers()
+        .get(&kind)
+        .ok_or_else(missing)?;
     ok(&info(&**handler, true))
 }
 

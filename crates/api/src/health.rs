@@ -32,17 +32,17 @@ pub(crate) async fn healthz() -> Answer {
         (status = 503, description = "Not ready; the code is the reason", body = schemas::Failure),
         (status = 507, description = ErrorCode::DiskFull, body = schemas::Failure)))]
 pub(crate) async fn readyz(State(api): State<Api>) -> Answer {
-    if api.runtime().is_stopping() {
+    if api.runtime().base().is_stopping() {
         return Err(riverrun_runtime::Error::ShuttingDown.into());
     }
-    match tokio::time::timeout(CHECK, api.runtime().store().check()).await {
+    match tokio::time::timeout(CHECK, api.runtime().base().store().check()).await {
         Ok(checked) => checked?,
         Err(_) => {
             let message = format!("the store did not answer within {} s", CHECK.as_secs());
             return Err(ApiError::new(ErrorCode::StoreUnavailable, message));
         }
     }
-    let sandbox = &api.runtime().services().sandbox;
+    let sandbox = &api.runtime().flows().services().sandbox;
     match tokio::time::timeout(CHECK, sandbox.check()).await {
         Ok(checked) => checked.map_err(|error| ApiError::new(error.code(), error.to_string()))?,
         Err(_) => {
@@ -70,6 +70,6 @@ pub(crate) async fn version(State(api): State<Api>) -> Answer {
     ok(&Version {
         name: "riverrun",
         version: env!("CARGO_PKG_VERSION"),
-        store: api.runtime().store().describe().await?,
+        store: api.runtime().base().store().describe().await?,
     })
 }

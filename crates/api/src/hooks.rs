@@ -65,8 +65,8 @@ async fn result(api: &Api, hooked: Hooked) -> Answer {
     let wait = wait.unwrap_or_default().min(api.options().max_wait);
     let (run, created) = (started.run.clone(), started.created);
     let view = tokio::select! {
-        view = api.runtime().wait(&run, wait) => view?,
-        () = api.closing() => api.runtime().run(&run).await?,
+        view = api.runtime().runs().wait(&run, wait) => view?,
+        () = api.closing() => api.runtime().runs().run(&run).await?,
     };
     let state = view.state();
     if !state.status.is_ended() {

@@ -156,7 +156,7 @@ async fn of_queues(api: &Api, query: JobListQuery, status: Vec<JobState>) -> Ans
     let mut items = Vec::new();
     let mut bytes = 0;
     let mut next_cursor = None;
-    let all = api.runtime().queues().await?;
+    let all = api.runtime().queues().list().await?;
     let after = |name: &Name| from.as_ref().is_none_or(|(from, _)| name >= from);
     let names = all.into_iter().map(|view| view.record.name).filter(after);
     for (looked, name) in names.enumerate() {
@@ -169,7 +169,7 @@ async fn of_queues(api: &Api, query: JobListQuery, status: Vec<JobState>) -> Ans
         filter.queue = name;
         filter.cursor = place.filter(|rest| !rest.is_empty());
         filter.limit = query.limit - items.len();
-        let page = api.runtime().jobs(&filter).await?;
+        let page = api.runtime().queues().jobs(&filter).await?;
         bytes += page
             .items
             .iter()
@@ -217,7 +217,7 @@ pub(crate) async fn list_jobs(State(api): State<Api>, Query(query): Query<JobLis
         ..RunListQuery::default()
     };
     let is_stalled = query.stalled == Some(true);
-    let page = api.runtime().list(&filter.filter()?).await?;
+    let page = api.runtime().runs().list(&filter.filter()?).await?;
     let jobs = page.items.iter().map(|record| job(&api, record));
     ok(&JobList {
         items: jobs.filter(|job| !is_stalled || job.stalled).collect(),
@@ -234,18 +234,18 @@ pub(crate) async fn list_jobs(State(api): State<Api>, Query(query): Query<JobLis
         (status = 200, description = "The job", body = schemas::QueueJob),
         (status = 404, description = ErrorCode::JobNotFound, body = schemas::Failure)))]
 pub(crate) async fn get_job(State(api): State<Api>, JobPath(id): JobPath) -> Answer {
-    if let Some(found) = api.runtime().store().job(&id).await? {
+    if let Some(found) = api.runtime().base().store().job(&id).await? {
         return ok(&ShownJob::from(&found));
     }
-    match api.runtime().store().run(&id).await? {
+    match api.runtime().base().store().run(&id).await? {
         Some(record) => ok(&job(&api, &record)),
         None => Err(riverrun_store::Error::JobNotFound(id).into()),
     }
 }
 
 async fn steered(api: &Api, id: &RunId, steer: Steer) -> Answer {
-    api.runtime().steer(id, steer).await?;
-    ok(&ShownJob::from(&api.runtime().job(id).await?))
+    api.runtime().queues().steer(id, steer).await?;
+    ok(&ShownJob::from(&api.runtime().queues().job(id).await?))
 }
 
 /// Try a job again
@@ -314,9 +314,12 @@ pub(crate) async fn change_job(
     JobPath(id): JobPath,
     Body(body): Body<ChangeJobBody>,
 ) -> Answer {
-    let changed = api.runtime().change_job(&id, body.priority, body.delay_ms);
+    let changed = api
+        .runtime()
+        .queues()
+        .change_job(&id, body.priority, body.delay_ms);
     changed.await?;
-    ok(&ShownJob::from(&api.runtime().job(&id).await?))
+    ok(&ShownJob::from(&api.runtime().queues().job(&id).await?))
 }
 
 /// Remove a job
@@ -329,7 +332,7 @@ pub(crate) async fn change_job(
         (status = 404, description = ErrorCode::JobNotFound, body = schemas::Failure),
         (status = 409, description = "JOB_STATE, or JOB_OF_RUN: cancel the run", body = schemas::Failure)))]
 pub(crate) async fn remove_job(State(api): State<Api>, JobPath(id): JobPath) -> Answer {
-    api.runtime().steer(&id, Steer::Remove).await?;
+    api.runtime().queues().steer(&id, Steer::Remove).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -354,7 +357,7 @@ pub(crate) async fn remove_job_by_id(
     Query(query): Query<RemoveQuery>,
 ) -> Answer {
     let id = job_id(&api, &query.id).await?;
-    api.runtime().steer(&id, Steer::Remove).await?;
+    api.runtime().queues().steer(&id, Steer::Remove).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -369,7 +372,7 @@ pub(crate) async fn run_jobs(State(api): State<Api>, RunPath(run): RunPath) -> A
 }
 
 pub(crate) async fn jobs_of(api: &Api, run: &RunId) -> Answer {
-    let loaded = api.runtime().load(run).await?;
+    let loaded = api.runtime().runs().load(run).await?;
     let mut items = vec![job(api, &loaded.record)];
     items.extend(step_jobs(api, &loaded).await?);
     ok(&JobList {
@@ -388,11 +391,11 @@ async fn step_jobs(api: &Api, loaded: &Loaded) -> Result<Vec<Job>, ApiError> {
     if state.queued.is_empty() {
         return Ok(Vec::new());
     }
-    let processes = api.runtime().processes_of(record).await?;
+    let processes = api.runtime().steps().processes_of(record).await?;
     let of = |key: &VisitKey| {
         let process = processes.get(&key.step).map(ToString::to_string);
         Job {
-            id: api.runtime().job_of_visit(&record.id, key),
+            id: api.runtime().steps().job_of_visit(&record.id, key),
             step_id: Some(key.step.to_string()),
             visit: Some(key.visit),
             process,
@@ -447,7 +450,7 @@ async fn step_jobs(api: &Api, loaded: &Loaded) -> Result<Vec<Job>, ApiError> {
 }
 
 fn job(api: &Api, record: &RunRecord) -> Job {
-    let lease_ms = api.runtime().options().lease.as_millis();
+    let lease_ms = api.runtime().base().options().lease.as_millis();
     let overdue = |due: Millis| {
         let late = now_ms().saturating_sub(due.max(record.updated_ms));
         u128::try_from(late).is_ok_and(|late| late > lease_ms)

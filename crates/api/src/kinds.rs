@@ -91,14 +91,18 @@ pub(crate) async fn events_of_kind(
     if accept.is_some_and(|accept| accept.contains("text/event-stream")) {
         let from = last_event_id(&headers).or(query.from.as_deref());
         let begin = begin(from, Begin::End)?;
-        let events = api.runtime().on_kind(&query.r#type, begin).await?;
+        let events = api
+            .runtime()
+            .streams()
+            .on_kind(&query.r#type, begin)
+            .await?;
         return Ok(live(&api, events, leave));
     }
     let from = begin(query.from.as_deref(), Begin::Start)?;
     let after = match begin(query.cursor.as_deref(), from)? {
         Begin::Start => 0,
         Begin::After(no) => no,
-        Begin::End => api.runtime().store().log_end().await?,
+        Begin::End => api.runtime().base().store().log_end().await?,
     };
     let wanted = LogQuery {
         after,
@@ -106,7 +110,7 @@ pub(crate) async fn events_of_kind(
         limit: query.limit,
         max_bytes: EventQuery::PAGE_BYTES,
     };
-    let page = api.runtime().events_of_kind(&wanted).await?;
+    let page = api.runtime().streams().events_of_kind(&wanted).await?;
     let cursor = page.next.to_string();
     ok(&KindsPage {
         items: page.events.iter().map(shown(api.namespace())).collect(),

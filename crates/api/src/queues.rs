@@ -154,7 +154,7 @@ pub(crate) fn now_ms() -> Millis {
 #[utoipa::path(get, path = "/api/queues", tag = "queues",
     responses((status = 200, description = "The queues, by name", body = schemas::QueueList)))]
 pub(crate) async fn list_queues(State(api): State<Api>) -> Answer {
-    let queues = api.runtime().queues().await?;
+    let queues = api.runtime().queues().list().await?;
     ok(&Items::all(queues.iter().map(ShownQueue::from).collect()))
 }
 
@@ -165,7 +165,9 @@ pub(crate) async fn list_queues(State(api): State<Api>) -> Answer {
         (status = 200, description = "The queue", body = schemas::Queue),
         (status = 404, description = ErrorCode::QueueNotFound, body = schemas::Failure)))]
 pub(crate) async fn get_queue(State(api): State<Api>, Segments(name): Segments<String>) -> Answer {
-    ok(&ShownQueue::from(&api.runtime().queue(&name).await?))
+    ok(&ShownQueue::from(
+        &api.runtime().queues().queue(&name).await?,
+    ))
 }
 
 /// One job, or several under `jobs`.
@@ -251,7 +253,11 @@ pub(crate) async fn add_jobs(
     Body(body): Body<AddBody>,
 ) -> Answer {
     let requests = body.requests()?;
-    let added = api.runtime().enqueue(&name, requests, query.create).await?;
+    let added = api
+        .runtime()
+        .queues()
+        .enqueue(&name, requests, query.create)
+        .await?;
     let status = match added.iter().any(|added| added.created) {
         true => StatusCode::CREATED,
         false => StatusCode::OK,
@@ -348,7 +354,7 @@ pub(crate) async fn queue_jobs(
 }
 
 pub(crate) async fn list(api: &Api, filter: &JobFilter) -> Answer {
-    let page = api.runtime().jobs(filter).await?;
+    let page = api.runtime().queues().jobs(filter).await?;
     ok(&Items {
         items: page.items.iter().map(ShownJob::from).collect(),
         next_cursor: page.next,
@@ -367,7 +373,7 @@ pub(crate) async fn pause_queue(
     State(api): State<Api>,
     Segments(name): Segments<String>,
 ) -> Answer {
-    let view = api.runtime().pause_queue(&name, true).await?;
+    let view = api.runtime().queues().pause(&name, true).await?;
     ok(&ShownQueue::from(&view))
 }
 
@@ -381,7 +387,7 @@ pub(crate) async fn resume_queue(
     State(api): State<Api>,
     Segments(name): Segments<String>,
 ) -> Answer {
-    let view = api.runtime().pause_queue(&name, false).await?;
+    let view = api.runtime().queues().pause(&name, false).await?;
     ok(&ShownQueue::from(&view))
 }
 
@@ -412,7 +418,7 @@ pub(crate) async fn clear_queue(
     Segments(name): Segments<String>,
     Body(body): Body<ClearBody>,
 ) -> Answer {
-    let Drained { removed, left } = api.runtime().drain_queue(&name, body.delayed).await?;
+    let Drained { removed, left } = api.runtime().queues().drain(&name, body.delayed).await?;
     ok(&schemas::Drained { removed, left })
 }
 
@@ -471,14 +477,20 @@ pub(crate) async fn clean_queue(
 pub(crate) async fn remove(api: &Api, name: &str, body: CleanBody) -> Answer {
     let older = i64::try_from(body.older_than_ms).unwrap_or(i64::MAX);
     let before = now_ms().saturating_sub(older);
-    api.runtime().queue(name).await?;
+    api.runtime().queues().queue(name).await?;
     let (state, limit) = (body.status, body.limit);
     let mut wanted = body.filter.unwrap_or_default().wanted();
     let removed = if wanted.is_any() {
-        api.runtime().purge(name, state, before, limit).await?
+        api.runtime()
+            .queues()
+            .purge(name, state, before, limit)
+            .await?
     } else {
         wanted.before_ms = Some(wanted.before_ms.map_or(before, |ms| ms.min(before)));
-        let removed = api.runtime().purge_wanted(name, state, wanted, limit);
+        let removed = api
+            .runtime()
+            .queues()
+            .purge_wanted(name, state, wanted, limit);
         removed.await?
     };
     ok(&Removed { removed })

@@ -28,13 +28,18 @@ pub(crate) async fn cancel_run(
     Body(body): Body<ReasonBody>,
 ) -> Answer {
     let runtime = api.runtime();
-    let state = runtime.cancel(&run, body.reason).await?;
-    let error = match runtime.run(&run).await {
+    let state = runtime.runs().cancel(&run, body.reason).await?;
+    let error = match runtime.runs().run(&run).await {
         Ok(view) => return ok(&view),
         Err(error) => error,
     };
     // A damaged stream cannot be read: the answer is what is known without it.
-    let record = runtime.store().run(&run).await.map_err(Error::from)?;
+    let record = runtime
+        .base()
+        .store()
+        .run(&run)
+        .await
+        .map_err(Error::from)?;
     let loaded = record.map(|record| Loaded { record, state });
     match loaded {
         Some(loaded) => ok(&RunView { loaded }),
@@ -76,7 +81,7 @@ pub(crate) async fn pause_run(
     RunPath(run): RunPath,
     Body(body): Body<ReasonBody>,
 ) -> Answer {
-    api.runtime().pause(&run, body.reason).await?;
+    api.runtime().runs().pause(&run, body.reason).await?;
     show(&api, &run).await
 }
 
@@ -93,7 +98,7 @@ pub(crate) async fn resume_run(
     RunPath(run): RunPath,
     Body(_reason): Body<ReasonBody>,
 ) -> Answer {
-    api.runtime().resume(&run).await?;
+    api.runtime().runs().resume(&run).await?;
     show(&api, &run).await
 }
 
@@ -116,7 +121,11 @@ pub(crate) async fn rerun_run(
     Body(body): Body<RerunBody>,
 ) -> Answer {
     query.check(&api)?;
-    let started = api.runtime().rerun(&run, body.input, body.latest).await?;
+    let started = api
+        .runtime()
+        .runs()
+        .rerun(&run, body.input, body.latest)
+        .await?;
     query.answer(&api, started).await
 }
 
@@ -139,7 +148,7 @@ pub(crate) async fn fork_run(
     Body(body): Body<ForkBody>,
 ) -> Answer {
     query.check(&api)?;
-    let started = api.runtime().fork(&run, body.at).await?;
+    let started = api.runtime().runs().fork(&run, body.at).await?;
     query.answer(&api, started).await
 }
 
@@ -156,7 +165,7 @@ pub(crate) async fn fork_run(
         (status = 409, description = "RUN_EXISTS, DUPLICATE, AWAIT_EXISTS, RUN_TIED or SECRET_MISSING", body = schemas::Failure)))]
 pub(crate) async fn import_run(State(api): State<Api>, Payload(body): Payload) -> Answer {
     let exported: Exported = read_object(body.as_str().as_bytes())?;
-    started_answer(api.runtime().import(exported).await?)
+    started_answer(api.runtime().runs().import(exported).await?)
 }
 
 /// Delete a run
@@ -169,10 +178,10 @@ pub(crate) async fn import_run(State(api): State<Api>, Payload(body): Payload) -
         (status = 404, description = ErrorCode::RunNotFound, body = schemas::Failure),
         (status = 409, description = ErrorCode::RunNotEnded, body = schemas::Failure)))]
 pub(crate) async fn delete_run(State(api): State<Api>, RunPath(run): RunPath) -> Answer {
-    api.runtime().delete(&run).await?;
+    api.runtime().runs().delete(&run).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
 async fn show(api: &Api, run: &RunId) -> Answer {
-    ok(&api.runtime().run(run).await?)
+    ok(&api.runtime().runs().run(run).await?)
 }

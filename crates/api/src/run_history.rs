@@ -34,7 +34,7 @@ pub(crate) async fn run_history(
     Query(query): Query<PageQuery>,
 ) -> Answer {
     let missing = || riverrun_store::Error::RunNotFound(run.clone());
-    let record = api.runtime().store().run(&run).await?;
+    let record = api.runtime().base().store().run(&run).await?;
     let record = record.ok_or_else(missing)?;
     let cursor = query.cursor.as_deref().map_or(Ok(Default::default()), read);
     let (entries, next) = page(&api, &run, HistoryPage::new(cursor?, query.limit)).await?;
@@ -73,7 +73,7 @@ async fn page(
     let stream = StreamName::flow(run);
     loop {
         let query = EventQuery::forward(page.position(), EVENTS);
-        let events = api.runtime().store().events(&stream, &query).await?;
+        let events = api.runtime().base().store().events(&stream, &query).await?;
         let is_full = events
             .iter()
             .try_for_each(|event| page.apply(&event.draft()))
@@ -95,7 +95,10 @@ struct Attempt {
 
 /// The handlers of the run's steps, as far as its definition is still there.
 fn handlers(api: &Api, record: &RunRecord) -> HashMap<String, String> {
-    let flow = api.runtime().flow(&record.flow, Some(&record.version));
+    let flow = api
+        .runtime()
+        .flows()
+        .get(&record.flow, Some(&record.version));
     flow.and_then(|flow| flow.definition.get("steps")?.members())
         .into_iter()
         .flatten()

@@ -131,7 +131,7 @@ pub(crate) fn narrow(
 }
 
 pub(crate) async fn list_answer(api: &Api, query: RunListQuery) -> Answer {
-    let page = api.runtime().list(&query.filter()?).await?;
+    let page = api.runtime().runs().list(&query.filter()?).await?;
     ok(&Items {
         items: page.items.iter().map(Shown::from).collect(),
         next_cursor: page.next,
@@ -152,7 +152,7 @@ pub(crate) async fn list_runs(State(api): State<Api>, Query(query): Query<RunLis
         (status = 200, description = "The run with its state", body = schemas::Run),
         (status = 404, description = ErrorCode::RunNotFound, body = schemas::Failure)))]
 pub(crate) async fn get_run(State(api): State<Api>, RunPath(run): RunPath) -> Answer {
-    ok(&api.runtime().run(&run).await?)
+    ok(&api.runtime().runs().run(&run).await?)
 }
 
 /// Read a run of a flow
@@ -196,7 +196,7 @@ pub(crate) async fn run_state(
         Some(Moment::Event(event)) => At::Event(event),
         Some(Moment::Time(ms)) => At::Time(ms),
     };
-    let state = api.runtime().state_at(&run, at).await?;
+    let state = api.runtime().runs().state_at(&run, at).await?;
     ok(&StateView {
         run_id: &run,
         at: (state.len > 0).then(|| iso(state.updated_ms)),
@@ -242,7 +242,7 @@ pub(crate) async fn run_awaits(
     Query(query): Query<AwaitsQuery>,
 ) -> Answer {
     ok(&Items {
-        items: api.runtime().awaits(&run, query.secrets).await?,
+        items: api.runtime().runs().awaits(&run, query.secrets).await?,
         next_cursor: None,
     })
 }
@@ -257,7 +257,7 @@ pub(crate) async fn run_awaits(
         (status = 200, description = "The reasons", body = schemas::Why),
         (status = 404, description = ErrorCode::RunNotFound, body = schemas::Failure)))]
 pub(crate) async fn run_why(State(api): State<Api>, RunPath(run): RunPath) -> Answer {
-    ok(&api.runtime().why(&run).await?)
+    ok(&api.runtime().reasons().why(&run).await?)
 }
 
 /// List a run's children

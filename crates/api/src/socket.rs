@@ -178,7 +178,7 @@ impl Outbox {
     /// For at most so many texts; the receiver is what [`Mouth::say`] says.
     pub fn new(api: &Api, texts: usize) -> (Self, impl Stream<Item = Waiting> + Unpin) {
         let (out, mut waiting) = mpsc::channel(texts);
-        let max_bytes = api.runtime().options().live_reader_bytes;
+        let max_bytes = api.runtime().base().options().live_reader_bytes;
         let max_bytes = max_bytes.clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
         let outbox = Self {
             out,

@@ -141,7 +141,7 @@ async fn follow(
     let opening = opening(begin.after);
     let family = stream.kind.clone();
     let reader = Wanted {
-        source: Source::Stream(api.runtime().tail(stream, begin.position)),
+        source: Source::Stream(api.runtime().streams().tail(stream, begin.position)),
         types: query.r#type,
         until,
         family,
@@ -159,8 +159,8 @@ async fn follow_queue(
 ) -> Answer {
     let given = place(&query, headers).filter(|place| !matches!(*place, "start" | "end"));
     let seen = given.map(cursor).transpose()?;
-    let listener = api.runtime().listen(queue);
-    api.runtime().queue(queue).await?;
+    let listener = api.runtime().streams().listen(queue);
+    api.runtime().queues().queue(queue).await?;
     let mut opening = opening(Some(listener.begin()));
     if let Some(seen) = seen {
         missed(&mut opening, &serde_json::json!({ "after": seen }));
@@ -228,7 +228,7 @@ fn live(api: Api, wanted: Wanted, opening: String, leave: Leave) -> Response {
 
 /// When the stream closes; refused if it is that of a run or a job that is not there.
 async fn until(api: &Api, stream: &StreamName, follow: bool) -> Result<Until, ApiError> {
-    let store = api.runtime().store();
+    let store = api.runtime().base().store();
     let (len, is_ended) = if let Some(run) = stream.run() {
         let record = store.run(&run).await?;
         let record = record.ok_or(riverrun_store::Error::RunNotFound(run))?;
@@ -280,7 +280,7 @@ async fn begin(
     query: &TailQuery,
     headers: &HeaderMap,
 ) -> Result<Begin, ApiError> {
-    let store = api.runtime().store();
+    let store = api.runtime().base().store();
     let at = |position| Begin {
         position,
         after: None,
@@ -303,7 +303,11 @@ async fn begin(
         }
         Some(id) => {
             let after = cursor(id)?;
-            at(api.runtime().position_after(stream, after).await?)
+            at(api
+                .runtime()
+                .streams()
+                .position_after(stream, after)
+                .await?)
         }
     })
 }

@@ -54,7 +54,7 @@ pub(crate) async fn start_run(
 ) -> Answer {
     query.check(&api)?;
     let request = request(path, body, &headers)?;
-    let started = api.runtime().start(request).await?;
+    let started = api.runtime().runs().start(request).await?;
     query.answer(&api, started).await
 }
 
@@ -107,8 +107,8 @@ pub(crate) fn started_answer(started: Started) -> Answer {
 async fn wait_for(api: &Api, run: &RunId, wait: Duration) -> Answer {
     let wait = wait.min(api.options().max_wait);
     let view = tokio::select! {
-        view = api.runtime().wait(run, wait) => view?,
-        () = api.closing() => api.runtime().run(run).await?,
+        view = api.runtime().runs().wait(run, wait) => view?,
+        () = api.closing() => api.runtime().runs().run(run).await?,
     };
     let status = match view.state().status.is_ended() {
         true => StatusCode::OK,

@@ -38,7 +38,7 @@ pub(crate) async fn get_story(
         limit: query.limit,
         cursor: query.cursor,
     };
-    let page = api.runtime().store().story(&wanted).await?;
+    let page = api.runtime().base().store().story(&wanted).await?;
     if page.items.is_empty() && is_first {
         let message = format!("nothing has the correlation id {id:?}");
         return Err(ApiError::new(ErrorCode::StoryNotFound, message));

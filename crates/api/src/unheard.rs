@@ -17,7 +17,7 @@ use crate::{
 #[utoipa::path(get, path = "/api/events/unheard", tag = "events",
     responses((status = 200, description = "How many there were of each type, the latest first", body = Unheard)))]
 pub(crate) async fn get_unheard(State(api): State<Api>) -> Answer {
-    let found = api.runtime().store().unheard().await?;
+    let found = api.runtime().base().store().unheard().await?;
     let kind = |kind: riverrun_store::UnheardKind| UnheardKind {
         r#type: kind.kind.to_string(),
         count: kind.count,

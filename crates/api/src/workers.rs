@@ -79,7 +79,7 @@ async fn attend(api: Api, mut mouth: Mouth, mut ears: Ears) {
             to_say.close();
         };
         let workers = &api.options().workers;
-        let attended = workers.attend(incoming, outgoing, api.runtime());
+        let attended = workers.attend(incoming, outgoing, api.runtime().composer());
         let mut attended = std::pin::pin!(attended);
         let (mut receive, mut say) = (std::pin::pin!(receive.fuse()), std::pin::pin!(say.fuse()));
         let ended = loop {

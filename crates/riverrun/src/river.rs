@@ -47,7 +47,7 @@ impl Riverrun {
 
     /// Registers a definition for ever under its id and version. The same one again does nothing.
     pub async fn register(&self, definition: Value) -> Result<RegisteredFlow> {
-        Ok(self.runtime.register(&definition).await?)
+        Ok(self.runtime.flows().register(&definition).await?)
     }
 
     /// Starts the newest version of a flow. When this returns, the run is on disk.
@@ -58,7 +58,7 @@ impl Riverrun {
 
     /// Starts a run with an idempotency key, tags, a delay or a version.
     pub async fn start_with(&self, request: StartRequest) -> Result<Started> {
-        Ok(self.runtime.start(request).await?)
+        Ok(self.runtime.runs().start(request).await?)
     }
 
     /// Starts a run and waits until it has ended, well or not.
@@ -69,7 +69,7 @@ impl Riverrun {
 
     /// Waits until a run has ended, at most this long; then the run as it is.
     pub async fn wait(&self, run: &RunId, timeout: Duration) -> Result<Run> {
-        Ok(self.runtime.wait(run, timeout).await?.into())
+        Ok(self.runtime.runs().wait(run, timeout).await?.into())
     }
 
     /// Moves a test's clock from one due moment to the next until the run has ended, or until
@@ -85,12 +85,12 @@ impl Riverrun {
     }
 
     pub async fn get(&self, run: &RunId) -> Result<Run> {
-        Ok(self.runtime.run(run).await?.into())
+        Ok(self.runtime.runs().run(run).await?.into())
     }
 
     /// The run's state at a moment, as its own text: nothing in it is rounded.
     pub async fn state(&self, run: &RunId, at: At) -> Result<Json> {
-        let state = self.runtime.state_at(run, at).await?;
+        let state = self.runtime.runs().state_at(run, at).await?;
         Ok(Json::of(&state.state))
     }
 
@@ -100,7 +100,7 @@ impl Riverrun {
         let mut events: Vec<Event> = Vec::new();
         loop {
             let query = EventQuery::forward(events.len() as u64, PAGE);
-            let page = self.runtime.store().events(&stream, &query).await?;
+            let page = self.runtime.base().store().events(&stream, &query).await?;
             if page.is_empty() {
                 return Ok(events);
             }
@@ -110,7 +110,7 @@ impl Riverrun {
 
     /// Reads a run's events as they come, from the first on, without a gap.
     pub fn follow(&self, run: &RunId) -> Tail {
-        self.runtime.tail(StreamName::flow(run), 0)
+        self.runtime.streams().tail(StreamName::flow(run), 0)
     }
 
     /// Subscribes to one stream: a run's, a job's, a trigger's or any other. The id of the last
@@ -120,7 +120,11 @@ impl Riverrun {
         subject: &StreamName,
         begin: Begin<EventId>,
     ) -> Result<Subject> {
-        Ok(self.runtime.subscribe_subject(subject, begin).await?)
+        Ok(self
+            .runtime
+            .streams()
+            .subscribe_subject(subject, begin)
+            .await?)
     }
 
     /// Subscribes to kinds of events, of every run and stream: exact types (`order.paid`) or families
@@ -157,19 +161,23 @@ impl Riverrun {
         kinds: impl IntoIterator<Item = T>,
         begin: Begin<u64>,
     ) -> Result<OnKind> {
-        Ok(self.runtime.on_kind(kinds, begin).await?)
+        Ok(self.runtime.streams().on_kind(kinds, begin).await?)
     }
 
     /// Appends an event to a stream. Whoever waits for its kind, in whatever run, goes on.
     pub async fn emit(&self, stream: &StreamName, event: Value) -> Result<EventId> {
-        let ids = self.runtime.append(stream, &[Json::of(&event)]).await?;
+        let ids = self
+            .runtime
+            .events()
+            .append(stream, &[Json::of(&event)])
+            .await?;
         let id = ids.into_iter().next();
         Ok(id.unwrap_or(EventId { ms: 0, seq: 0 }))
     }
 
     /// Stops a run for good.
     pub async fn cancel(&self, run: &RunId) -> Result<Run> {
-        self.runtime.cancel(run, None).await?;
+        self.runtime.runs().cancel(run, None).await?;
         self.get(run).await
     }
 

@@ -78,7 +78,7 @@ impl Server {
         let stop = async {
             tokio::select! {
                 () = stop => {}
-                error = runtime.store().gone() => tracing::error!(%error, "stopping"),
+                error = runtime.base().store().gone() => tracing::error!(%error, "stopping"),
             }
             closing.cancel();
         };

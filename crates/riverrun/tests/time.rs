@@ -139,7 +139,12 @@ async fn an_await_goes_on_with_its_event_or_without() {
     clock.advance(23 * HOUR).await.unwrap();
     let event = Json::of(&json!({"type": "payment", "data": {"order": 1}}));
     let global = StreamName::new("global", "global");
-    river.runtime().append(&global, &[event]).await.unwrap();
+    river
+        .runtime()
+        .events()
+        .append(&global, &[event])
+        .await
+        .unwrap();
     clock.settle().await.unwrap();
     assert_eq!(river.get(&paid).await.unwrap().result, Some(json!("paid")));
     assert_eq!(river.get(&late).await.unwrap().status, RunStatus::Waiting);

@@ -1,69 +1,45 @@
 //! Where engine, store, bus, handlers and workers meet.
 //!
-//! A [`Runtime`] accepts commands (register, start, cancel…), drives runs under leases, and
-//! answers questions about them. Everything it decides is judged by the engine and becomes one
-//! commit; it keeps nothing that the store does not know, except caches.
+//! A [`Runtime`] wires the parts together: [`Flows`] are registered, [`Runs`] are started and driven
+//! under leases, [`Queues`] have jobs and calls, [`Streams`] have events. Everything that is decided is
+//! judged by the engine and becomes one commit; a part keeps nothing that the store does not know,
+//! except caches. ARCHITECTURE.md draws the arrows between the parts.
 
-mod cache;
-mod clock;
+mod awaits;
+mod base;
 mod compose;
-mod control;
-mod copy;
 mod crashes;
-mod definition;
-mod drive;
-mod error;
-mod expressions;
+mod events;
 mod flows;
-mod handlers;
-mod import;
-mod leases;
-mod listen;
-mod load;
-mod once;
-mod options;
+mod processes;
+mod quarantine;
 mod queues;
-mod reads;
-mod request;
-mod run_tasks;
+mod runs;
 mod runtime;
-mod shown;
-mod start;
 mod steps;
 mod streams;
-mod subscribe;
-mod sweep;
-mod tail;
 mod why;
 
 pub use riverrun_contract::*;
 
-pub use clock::{Busy, Clock, SimulatedClock, Unsettled};
-pub use compose::{Composable, Composed, ComposedFlow, Made, MadeFlow, compose};
-pub use definition::{
-    Format, NotRead, check_members, check_numbers, parse_definition, read_definition,
+pub use awaits::{Awaits, Callback, CallbackAnswer, StoredCallback, callback_signature};
+pub use base::{Base, Busy, Clock, Error, Options, Result, SimulatedClock, Unsettled};
+pub use compose::{Composable, Composed, ComposedFlow, Composer, Made, MadeFlow, compose};
+pub use events::{AppendedOnce, Events};
+pub use flows::{
+    Compiled, FlowEntry, FlowSummary, Flows, Format, Handlers, NotRead, RegisteredFlow,
+    check_members, check_numbers, parse_definition, read_definition,
 };
-pub use drive::projection;
-pub use error::Error;
-pub use flows::{Compiled, FlowEntry, FlowSummary, RegisteredFlow};
-pub use handlers::Handlers;
-pub use import::{Exported, ExportedAwait, ExportedEvent, ExportedRun};
-pub use listen::Listener;
-pub use load::Loaded;
-pub use once::AppendedOnce;
-pub use options::Options;
+pub use processes::{BrokenProcess, Processes};
 pub use queues::{
-    BrokenProcess, CallRequest, Debounce, Dedupe, Drained, IdempotencyOptions, JobOptions,
-    JobRequest, KeptOptions, Percentiles, QueueStats, QueueView, Redrive, Redriven, Throttle,
+    CallRequest, Debounce, Dedupe, Drained, IdempotencyOptions, JobOptions, JobRequest,
+    KeptOptions, Percentiles, QueueStats, QueueView, Queues, Redrive, Redriven, Throttle,
 };
-pub use reads::{At, RunView};
-pub use request::TRIGGER_KEYS;
+pub use runs::{
+    At, Exported, ExportedAwait, ExportedEvent, ExportedRun, Loaded, RunView, Runs, Shown,
+    StartRequest, Started, TRIGGER_KEYS, projection,
+};
 pub use runtime::Runtime;
-pub use shown::Shown;
-pub use start::{StartRequest, Started};
-pub use steps::{Callback, CallbackAnswer, StoredCallback, callback_signature};
-pub use subscribe::{Begin, Delivery, OnKind, Subject};
-pub use tail::{Tail, Tailed};
-pub use why::{ActiveBranch, AtJob, AtWorker, Cause, InVisit, JobStateName, Reason, Why};
-
-pub type Result<T> = std::result::Result<T, Error>;
+pub use steps::Steps;
+pub use streams::{Begin, Delivery, Listener, OnKind, Streams, Subject, Tail, Tailed};
+pub use why::{ActiveBranch, AtJob, AtWorker, Cause, InVisit, JobStateName, Reason, Reasons, Why};

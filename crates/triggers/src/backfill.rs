@@ -60,7 +60,7 @@ impl Triggers {
         if !trigger.enabled {
             return Err(Error::Disabled(trigger.id.clone()));
         }
-        let now = self.runtime().now_ms();
+        let now = self.runtime().base().now_ms();
         if wanted.from_ms >= wanted.until_ms || wanted.until_ms > now {
             let message = "the range must end after it begins, and not after now";
             return Err(riverrun_runtime::Error::Unprocessable(message.to_owned()).into());
@@ -100,8 +100,8 @@ impl Triggers {
     /// Why it is not known whether a due time had its run. A run ends after it was due, so one that
     /// was due within the shortest retention is still there.
     fn forgotten(&self, due_ms: Millis) -> Option<Error> {
-        let (status, kept_ms) = self.runtime().options().retention.shortest()?;
-        let known_ms = self.runtime().now_ms().saturating_sub(kept_ms);
+        let (status, kept_ms) = self.runtime().base().options().retention.shortest()?;
+        let known_ms = self.runtime().base().now_ms().saturating_sub(kept_ms);
         let error = Error::Forgotten {
             due_ms,
             status,

@@ -125,7 +125,7 @@ impl Triggers {
 
     /// Lets one that cannot be used be as it is, but for that it is not meant to be used.
     async fn disable_broken(&self, record: &TriggerRecord, error: &Error) -> Result<Put> {
-        let now_ms = self.runtime().now_ms();
+        let now_ms = self.runtime().base().now_ms();
         let place = record_place(record);
         let version = record.version + 1;
         let new = NewTrigger {
@@ -142,7 +142,7 @@ impl Triggers {
         let event = Draft::new(now_ms, EventType::TriggerRegistered).data(data);
         let mut changes = vec![Change::Trigger(Box::new(new))];
         changes.extend(tell(&record.id, [event]));
-        self.runtime().commit(all(changes)).await?;
+        self.runtime().base().commit(all(changes)).await?;
         let record = self.record(&record.id).await?;
         self.adopt(|kept| kept.put_broken(Broken::new(&record, error)));
         Ok(Put {
@@ -155,7 +155,7 @@ impl Triggers {
     pub async fn remove(&self, id: &str) -> Result<()> {
         let _changing = self.changing().await;
         let record = self.record(id).await?;
-        let now_ms = self.runtime().now_ms();
+        let now_ms = self.runtime().base().now_ms();
         let mut changes = vec![Change::Untrigger {
             id: record.id.clone(),
             version: record.version,
@@ -167,7 +167,7 @@ impl Triggers {
         let data = json!({"reason": "removed", "version": record.version});
         let event = Draft::new(now_ms, EventType::TriggerCancelled).data(data);
         changes.extend(tell(id, [event]));
-        self.runtime().commit(all(changes)).await?;
+        self.runtime().base().commit(all(changes)).await?;
         self.adopt(|kept| kept.remove(id));
         Ok(())
     }
@@ -181,7 +181,12 @@ impl Triggers {
     ) -> Result<Put> {
         definition.origin = origin;
         let _changing = self.changing().await;
-        let before = self.runtime().store().trigger(&definition.id).await?;
+        let before = self
+            .runtime()
+            .base()
+            .store()
+            .trigger(&definition.id)
+            .await?;
         let found = before.as_ref().map_or(0, |record| record.version);
         let id = || Name::from(definition.id.as_str());
         if let Some(expected) = expected.filter(|expected| *expected != found) {
@@ -233,11 +238,15 @@ impl Triggers {
                 if known >= MAX_TRIGGERS {
                     return Err(Error::TooMany(known));
                 }
-                let version = self.runtime().store().trigger_version(&definition.id);
+                let version = self
+                    .runtime()
+                    .base()
+                    .store()
+                    .trigger_version(&definition.id);
                 version.await?.unwrap_or(0)
             }
         };
-        let now_ms = self.runtime().now_ms();
+        let now_ms = self.runtime().base().now_ms();
         // The very moment that is stored: intervals are counted from it, now and after a restart.
         let created_ms = record.as_ref().map_or(now_ms, |record| record.created_ms);
         let kept = record.as_ref().is_none_or(|record| record.enabled);
@@ -275,7 +284,7 @@ impl Triggers {
             changes.extend(self.listen(&trigger.id, kind, true));
         }
         changes.extend(tell(&trigger.id, [registered(&trigger, now_ms)]));
-        let written = self.runtime().commit(all(changes)).await;
+        let written = self.runtime().base().commit(all(changes)).await;
         written.map_err(|error| as_written(error, &trigger))?;
         let is_new = record.is_none();
         let record = self.record(&trigger.id).await?;

@@ -33,7 +33,7 @@ impl Triggers {
     /// Serves schedules until the runtime stops.
     pub(crate) async fn keep_time(self, mut changes: watch::Receiver<u64>) {
         let runtime = self.runtime().clone();
-        while !runtime.is_stopping() {
+        while !runtime.base().is_stopping() {
             let next_ms = match self.serve_due().await {
                 Ok(Served::Some) => continue,
                 Ok(Served::NoneUntil(next_ms)) => Some(next_ms),
@@ -44,7 +44,7 @@ impl Triggers {
             };
             let pause = async {
                 match next_ms {
-                    Some(next_ms) => runtime.clock().sleep_until(next_ms).await,
+                    Some(next_ms) => runtime.base().clock().sleep_until(next_ms).await,
                     None => tokio::time::sleep(RETRY).await,
                 }
             };
@@ -52,10 +52,10 @@ impl Triggers {
                 tokio::select! {
                     () = pause => Woken::Due,
                     Ok(()) = changes.changed() => Woken::Changed,
-                    () = runtime.stopping() => Woken::Stopping,
+                    () = runtime.base().stopping() => Woken::Stopping,
                 }
             };
-            match runtime.clock().rest(woken).await {
+            match runtime.base().clock().rest(woken).await {
                 Woken::Due => {}
                 Woken::Changed => {
                     if let Err(error) = self.reload().await {
@@ -68,8 +68,13 @@ impl Triggers {
     }
 
     async fn serve_due(&self) -> Result<Served> {
-        let now = self.runtime().now_ms();
-        let due = self.runtime().store().due_triggers(now, BATCH).await?;
+        let now = self.runtime().base().now_ms();
+        let due = self
+            .runtime()
+            .base()
+            .store()
+            .due_triggers(now, BATCH)
+            .await?;
         if due.due.is_empty() {
             return Ok(Served::NoneUntil(due.next_ms.unwrap_or(NEVER)));
         }
@@ -119,7 +124,7 @@ impl Triggers {
             let firing = firing(trigger, Fired::Nothing, take, now);
             let mut changes = vec![firing];
             changes.extend(tell(&trigger.id, [missed_event(trigger, &take, now)]));
-            self.runtime().commit(all(changes)).await?;
+            self.runtime().base().commit(all(changes)).await?;
             return Ok(());
         };
         let shot = Shot {
@@ -141,12 +146,12 @@ impl Triggers {
         };
         let firing = Firing {
             trigger: record.id.clone(),
-            now_ms: self.runtime().now_ms(),
+            now_ms: self.runtime().base().now_ms(),
             outcome: Fired::Failed(failure),
             due: Some(take),
         };
         let commit = all(vec![riverrun_store::Change::Fired(Box::new(firing))]);
-        self.runtime().commit(commit).await?;
+        self.runtime().base().commit(commit).await?;
         tracing::error!(trigger = %record.id, %error, "a schedule cannot be read and stands still");
         Ok(())
     }

@@ -103,7 +103,7 @@ impl Triggers {
         let mut shot = Shot {
             trigger,
             source: &emit.kind,
-            received_ms: self.runtime().now_ms(),
+            received_ms: self.runtime().base().now_ms(),
             request_id: Some(&request_id),
             key: Some(key(&trigger.id, &format!("event-{}", emit.seq))),
             due_ms: None,
@@ -119,7 +119,7 @@ impl Triggers {
         };
         let input = match wanted {
             Ok(false) => return Ok(()),
-            Ok(true) => match shot.story.depth > self.runtime().options().max_chain {
+            Ok(true) => match shot.story.depth > self.runtime().base().options().max_chain {
                 true => Err(crate::Error::Chain(shot.story.depth)),
                 false => self.event_input(trigger, &given, &mut shot).await,
             },

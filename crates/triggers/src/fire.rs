@@ -52,7 +52,7 @@ impl Triggers {
         let shot = Shot {
             trigger: &trigger,
             source: fire.source.as_deref().unwrap_or("manual"),
-            received_ms: self.runtime().now_ms(),
+            received_ms: self.runtime().base().now_ms(),
             request_id: fire.request_id.as_deref(),
             key: fire.idempotency_key.map(|key| crate::read::key(id, &key)),
             due_ms: None,
@@ -79,7 +79,7 @@ impl Triggers {
                 // The run is an earlier one, so nothing was committed with it.
                 let events = shot.fired(&started.run, false);
                 let changes = shot.changes(Fired::Run(started.run.clone()), events);
-                self.runtime().commit(all(changes)).await?;
+                self.runtime().base().commit(all(changes)).await?;
                 Ok(started)
             }
             // The request to make up for it gets the error, and may be repeated: nothing is counted
@@ -87,7 +87,7 @@ impl Triggers {
             Err(error) if !error.is_passing() && !shot.is_made_up_for() => {
                 let failure = json!({"code": error.code(), "message": error.to_string()});
                 let changes = shot.changes(Fired::Failed(Json::of(&failure)), shot.failed(failure));
-                self.runtime().commit(all(changes)).await?;
+                self.runtime().base().commit(all(changes)).await?;
                 Err(error)
             }
             answer => answer,
@@ -100,7 +100,7 @@ impl Triggers {
         if shot.trigger.kind() != Kind::Event {
             return Ok(false);
         }
-        let record = self.runtime().store().run(run).await?;
+        let record = self.runtime().base().store().run(run).await?;
         let metadata = record.and_then(|record| record.metadata);
         let origin = metadata.map_or(Value::Null, |metadata| metadata.value()["trigger"].clone());
         Ok(origin["id"] == *shot.trigger.id && origin["requestId"].as_str() == shot.request_id)
@@ -121,7 +121,7 @@ impl Triggers {
         request.chain = shot.story.depth;
         request.by_trigger = true;
         request.also = shot.changes(Fired::Run(run.clone()), shot.fired(&run, true));
-        Ok(self.runtime().start(request).await?)
+        Ok(self.runtime().runs().start(request).await?)
     }
 }
 

@@ -17,7 +17,7 @@ impl Triggers {
         limit: usize,
         cursor: Option<&str>,
     ) -> Result<Page<Event>> {
-        let known = self.runtime().store().trigger_version(id).await?;
+        let known = self.runtime().base().store().trigger_version(id).await?;
         if known.is_none() {
             return Err(riverrun_store::Error::TriggerNotFound(id.into()).into());
         }
@@ -34,7 +34,12 @@ impl Triggers {
             until_ms: None,
             max_bytes: EventQuery::PAGE_BYTES,
         };
-        let items = self.runtime().store().events(&stream(id), &query).await?;
+        let items = self
+            .runtime()
+            .base()
+            .store()
+            .events(&stream(id), &query)
+            .await?;
         // The oldest that is kept may be anywhere, so only an empty page is known to be the last.
         let next = items
             .last()

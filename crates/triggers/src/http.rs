@@ -209,7 +209,7 @@ impl Hook {
         let Some(rule) = self.rule() else {
             return Err(Error::Disabled(self.trigger.id.clone()));
         };
-        let received_ms = triggers.runtime().now_ms();
+        let received_ms = triggers.runtime().base().now_ms();
         if let Some(signature) = &rule.signature {
             // Whoever cannot sign may not even make the server write.
             let checked = signature.check(|name| self.header(name), &body, received_ms);

@@ -57,7 +57,14 @@ impl Triggers {
             if id.is_empty() {
                 continue;
             }
-            let there = self.runtime().store().trigger(&id).await.ok().flatten();
+            let there = self
+                .runtime()
+                .base()
+                .store()
+                .trigger(&id)
+                .await
+                .ok()
+                .flatten();
             let there = there.map(|record| record.definition.read::<Definition>().ok());
             let is_there = |at: &&usize| match (&there, Definition::read(files[**at].clone())) {
                 (None, _) => true,
@@ -89,7 +96,7 @@ impl Triggers {
 
     fn check(&self, definition: Value, routes: &mut BTreeMap<Name, Name>) -> Result<()> {
         let (definition, _) = Definition::read(definition)?;
-        let now_ms = self.runtime().now_ms();
+        let now_ms = self.runtime().base().now_ms();
         let trigger = Trigger::elsewhere(definition, now_ms)?;
         self.check_flow(&trigger)?;
         next_due(&trigger, None, now_ms)?;

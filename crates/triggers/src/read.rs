@@ -60,7 +60,7 @@ impl Given<'_> {
             Arg::new(self.name, self.what.as_str()),
             Arg::new("trigger", self.trigger.as_str()),
         ];
-        let found = runtime.services().sandbox.eval(expr, &args).await;
+        let found = runtime.flows().services().sandbox.eval(expr, &args).await;
         let found = found.map_err(|error| Error::Expression { field, error })?;
         let refuse = |error: serde_json::Error| Error::Expression {
             field,

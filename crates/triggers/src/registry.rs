@@ -39,10 +39,10 @@ impl Triggers {
             }),
         };
         // First, so that nothing is changed unseen between the two.
-        let changes = runtime.bus().triggers();
+        let changes = runtime.base().bus().triggers();
         triggers.reload().await?;
-        runtime.add_listener(Arc::new(triggers.clone()));
-        runtime.spawn(triggers.clone().keep_time(changes));
+        runtime.streams().add_listener(Arc::new(triggers.clone()));
+        runtime.base().spawn(triggers.clone().keep_time(changes));
         Ok(triggers)
     }
 
@@ -113,6 +113,7 @@ impl Triggers {
         loop {
             let page = self
                 .runtime()
+                .base()
                 .store()
                 .list_triggers(PAGE, cursor.as_deref());
             let page = page.await?;
@@ -135,7 +136,7 @@ impl Triggers {
     }
 
     pub(crate) async fn record(&self, id: &str) -> Result<TriggerRecord> {
-        let found = self.runtime().store().trigger(id).await?;
+        let found = self.runtime().base().store().trigger(id).await?;
         found.ok_or_else(|| missing(id))
     }
 
@@ -143,7 +144,7 @@ impl Triggers {
         let Definition {
             flow, flow_version, ..
         } = &trigger.definition;
-        match self.runtime().flow(flow, flow_version.as_deref()) {
+        match self.runtime().flows().get(flow, flow_version.as_deref()) {
             Some(_) => Ok(()),
             None => Err(riverrun_runtime::Error::FlowNotFound {
                 id: flow.clone(),
@@ -170,7 +171,7 @@ impl Triggers {
         let enabled = usable.filter(|trigger| trigger.enabled);
         let kinds = enabled.filter_map(|trigger| Some(EventType::parse(trigger.listens_to()?)));
         let kinds = kinds.filter(EventType::is_engines_own).collect();
-        self.runtime().listen_to_engine(kinds);
+        self.runtime().streams().listen_to_engine(kinds);
     }
 
     pub(crate) fn adopt(&self, change: impl FnOnce(&mut Kept)) {
@@ -196,6 +197,7 @@ impl Triggers {
         loop {
             let page = self
                 .runtime()
+                .base()
                 .store()
                 .list_triggers(PAGE, cursor.as_deref());
             let page = page.await?;

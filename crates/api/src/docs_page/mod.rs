@@ -117,13 +117,13 @@ pub(crate) async fn index(State(api): State<Api>, headers: HeaderMap) -> Respons
 fn command(api: &Api, headers: &HeaderMap) -> String {
     let host = headers.get(header::HOST);
     let host = host.and_then(|host| host.to_str().ok());
-    let public = api.runtime().options().public_url.as_deref();
+    let public = api.runtime().base().options().public_url.as_deref();
     let address = match (host, public) {
         (Some(host), _) => host.to_owned(),
         (None, Some(public)) => public.trim_end_matches('/').to_owned(),
         (None, None) => "localhost:4600".to_owned(),
     };
-    match api.runtime().flows().first() {
+    match api.runtime().flows().latest().first() {
         Some(flow) => format!(
             "curl -X POST '{address}/api/flows/{}/start?wait=5000'",
             flow.id

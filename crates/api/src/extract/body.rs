@@ -97,7 +97,7 @@ impl FromRequest<Api> for FlowDefinition {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, api: &Api) -> Result<Self, ApiError> {
-        let max_steps = api.runtime().options().max_flow_steps;
+        let max_steps = api.runtime().base().options().max_flow_steps;
         let read = read_definition_of(request, api, max_steps).await;
         read.map(Self)
     }

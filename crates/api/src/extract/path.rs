@@ -54,7 +54,7 @@ pub(crate) async fn job_id(api: &Api, text: &str) -> Result<RunId, ApiError> {
         return RunId::checked(text)
             .map_err(|error| ApiError::new(ErrorCode::BadId, error.to_string()));
     }
-    let newest = api.runtime().store().newest_job().await?;
+    let newest = api.runtime().base().store().newest_job().await?;
     newest.ok_or_else(|| ApiError::new(ErrorCode::JobNotFound, "there is no job yet"))
 }
 
@@ -79,10 +79,10 @@ impl FromRequestParts<Api> for FlowRunPath {
                 limit: 1,
                 ..RunFilter::default()
             };
-            api.runtime().list(&newest).await?.items.pop()
+            api.runtime().runs().list(&newest).await?.items.pop()
         } else {
             let run = run_id(api, &id).await?;
-            api.runtime().store().run(&run).await?
+            api.runtime().base().store().run(&run).await?
         };
         match record {
             Some(record) if flow.is_of(&record) => Ok(Self(record.id)),
@@ -101,7 +101,7 @@ pub(crate) async fn run_id(api: &Api, text: &str) -> Result<RunId, ApiError> {
         limit: 1,
         ..RunFilter::default()
     };
-    let newest = api.runtime().list(&newest).await?.items.pop();
+    let newest = api.runtime().runs().list(&newest).await?.items.pop();
     newest
         .map(|record| record.id)
         .ok_or_else(|| ApiError::new(ErrorCode::RunNotFound, "there is no run yet"))

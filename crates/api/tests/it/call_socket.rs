@@ -65,7 +65,7 @@ async fn called() -> Called {
     .await;
     let go_on = Arc::new(Semaphore::new(0));
     let config = json!({"runMode": "call", "timeoutMs": 60_000});
-    server.runtime.put_process(Process {
+    server.runtime.queues().put_process(Process {
         id: "deeds".into(),
         config: ProcessConfig::read(&Json::of(&config), "deeds").unwrap_or_else(|_| panic!()),
         provider: Arc::new(Deeds {

@@ -41,7 +41,7 @@ async fn server() -> Server {
 
 /// One whose flow `ask` waits for the callback that its input describes.
 async fn asking(server: Server) -> Server {
-    server.runtime.put_process(Process {
+    server.runtime.queues().put_process(Process {
         id: "ask".into(),
         config: ProcessConfig::read(&Json::null(), "ask").ok().unwrap(),
         provider: Arc::new(Asks),
@@ -64,7 +64,12 @@ async fn ask(server: &Server, callback: Value) -> (String, String) {
     for _ in 0..2_000 {
         let shown = server.get(&format!("/api/runs/{run}")).await.expect(200);
         if shown["status"] == "waiting" {
-            let awaits = server.runtime.store().awaits_of(&RunId::new(&run)).await;
+            let awaits = server
+                .runtime
+                .base()
+                .store()
+                .awaits_of(&RunId::new(&run))
+                .await;
             return (run, awaits.unwrap()[0].id.to_string());
         }
         tokio::time::sleep(std::time::Duration::from_millis(3)).await;
@@ -78,7 +83,7 @@ async fn result(server: &Server, run: &str) -> Value {
 
 async fn ended(server: &Server, run: &str) -> Value {
     let wait = std::time::Duration::from_secs(20);
-    let ended = server.runtime.wait(&RunId::new(run), wait).await;
+    let ended = server.runtime.runs().wait(&RunId::new(run), wait).await;
     assert!(ended.unwrap().loaded.state.status.is_ended());
     server.get(&format!("/api/runs/{run}")).await.expect(200)
 }

@@ -345,7 +345,12 @@ async fn a_slow_subscriber_gets_a_notice_and_misses_nothing() {
     for n in 0..EVENTS {
         let fill = "x".repeat(10_000);
         let event = Json::of(&json!({"type": "n", "data": {"n": n, "fill": fill}}));
-        server.runtime.append(&name, &[event]).await.unwrap();
+        server
+            .runtime
+            .events()
+            .append(&name, &[event])
+            .await
+            .unwrap();
     }
     let (mut kinds, mut stream, mut late) = (0, 0, 0);
     while kinds < EVENTS || stream < EVENTS {
@@ -393,7 +398,12 @@ async fn forgetful(server: &Server) -> Vec<String> {
         stream: StreamName::new("trigger", "t"),
         keep: 1,
     };
-    server.runtime.commit(Commit::of(trim)).await.unwrap();
+    server
+        .runtime
+        .base()
+        .commit(Commit::of(trim))
+        .await
+        .unwrap();
     ids
 }
 

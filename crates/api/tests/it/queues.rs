@@ -47,7 +47,7 @@ impl Provider for Echo {
 pub(crate) async fn server(config: Value) -> Server {
     let server = Server::new().await;
     let config = ProcessConfig::read(&Json::of(&config), "mail");
-    server.runtime.put_process(Process {
+    server.runtime.queues().put_process(Process {
         id: "mail".into(),
         config: config.unwrap_or_else(|issues| panic!("{issues:#?}")),
         provider: Arc::new(Echo),

@@ -279,11 +279,21 @@ async fn a_slow_reader_is_late_but_complete() {
         |n: usize| Json::of(&json!({"type": "n", "data": {"n": n, "fill": "x".repeat(10_000)}}));
     // The first is read, the second is seen live, then the reader stops for hundreds of commits.
     for n in 0..2 {
-        server.runtime.append(&name, &[event(n)]).await.unwrap();
+        server
+            .runtime
+            .events()
+            .append(&name, &[event(n)])
+            .await
+            .unwrap();
         local.next().await.unwrap();
     }
     for n in 2..EVENTS {
-        server.runtime.append(&name, &[event(n)]).await.unwrap();
+        server
+            .runtime
+            .events()
+            .append(&name, &[event(n)])
+            .await
+            .unwrap();
     }
     for n in 2..EVENTS {
         assert_eq!(local.next().await.unwrap().json()["data"]["n"], n);
@@ -322,7 +332,9 @@ async fn a_reader_that_leaves_is_forgotten() {
         stream.write_all(request.as_bytes()).await.unwrap();
         streams.push(stream);
     }
-    crate::harness::until(async || (server.runtime.bus().subscribed() == 20).then_some(())).await;
+    crate::harness::until(async || (server.runtime.base().bus().subscribed() == 20).then_some(()))
+        .await;
     drop(streams);
-    crate::harness::until(async || (server.runtime.bus().subscribed() == 0).then_some(())).await;
+    crate::harness::until(async || (server.runtime.base().bus().subscribed() == 0).then_some(()))
+        .await;
 }

@@ -26,7 +26,12 @@ async fn filled(options: Options, api: ApiOptions) -> (Server, String) {
     for n in 0..EVENTS {
         let data = json!({"n": n, "fill": "x".repeat(EVENT_BYTES)});
         let event = Json::of(&json!({"type": "n", "data": data}));
-        server.runtime.append(&name, &[event]).await.unwrap();
+        server
+            .runtime
+            .events()
+            .append(&name, &[event])
+            .await
+            .unwrap();
     }
     // The machine takes next to nothing for readers on the way either: connections have the buffers
     // of the socket that they came in by.
@@ -136,8 +141,8 @@ async fn a_client_that_takes_nothing_is_disconnected_and_goes_on() {
     };
     let (server, address) = filled(Options::default(), api).await;
     let stalled = stall(&address).await;
-    until(async || (server.runtime.bus().subscribed() == 1).then_some(())).await;
-    until(async || (server.runtime.bus().subscribed() == 0).then_some(())).await;
+    until(async || (server.runtime.base().bus().subscribed() == 1).then_some(())).await;
+    until(async || (server.runtime.base().bus().subscribed() == 0).then_some(())).await;
     let numbers: Vec<Value> = (0..EVENTS).map(|n| json!(n)).collect();
     assert_eq!(read_on(&address, stalled).await, numbers);
 }
@@ -159,8 +164,8 @@ async fn a_websocket_that_takes_nothing_is_disconnected() {
         .send(Message::text(subscribe.to_string()))
         .await
         .unwrap();
-    until(async || (server.runtime.bus().subscribed() == 1).then_some(())).await;
-    until(async || (server.runtime.bus().subscribed() == 0).then_some(())).await;
+    until(async || (server.runtime.base().bus().subscribed() == 1).then_some(())).await;
+    until(async || (server.runtime.base().bus().subscribed() == 0).then_some(())).await;
 }
 
 /// A page of a stream, asked for and not read.

@@ -317,7 +317,7 @@ async fn a_process_of_the_server_wins_over_a_workers() {
     let server = Server::new().await;
     let address = server.listen().await;
     let put = || {
-        server.runtime.put_process(Process {
+        server.runtime.queues().put_process(Process {
             id: "ml/train".into(),
             config: ProcessConfig::read(&Json::null(), "train").unwrap_or_else(|_| panic!()),
             provider: Arc::new(Local),
@@ -332,7 +332,7 @@ async fn a_process_of_the_server_wins_over_a_workers() {
     let done = job_is(&server, &job, "completed").await;
     assert_eq!(done["result"], "local");
     // Without it the worker's stands in, until there is one again.
-    server.runtime.remove_process("ml/train");
+    server.runtime.queues().remove_process("ml/train");
     let job = add(&server).await;
     let invoke = worker.receives("invoke").await;
     answer(&mut worker, &invoke, json!("far")).await;
@@ -510,7 +510,7 @@ async fn workers_that_define_different_flows_of_one_name_are_reported() {
         .await
         .refused(404, "FLOW_NOT_FOUND");
     let config = json!({"flow": {"id": "home", "role": "entry", "step": "begin"}});
-    server.runtime.put_process(Process {
+    server.runtime.queues().put_process(Process {
         id: "begin".into(),
         config: ProcessConfig::read(&Json::of(&config), "begin").unwrap_or_else(|_| panic!()),
         provider: Arc::new(Local),

@@ -274,7 +274,7 @@ fn tell_flows(river: &Riverrun, flows: &[Registered]) {
     for flow in flows.iter().filter(|flow| flow.created) {
         output::talk(&format!("reloaded {}", paint(paint::NAME, flow)));
         warn([flow]);
-        let newest = river.runtime().flow(&flow.id, None);
+        let newest = river.runtime().flows().get(&flow.id, None);
         if let Some(newest) = newest.filter(|newest| *newest.version != *flow.version) {
             output::talk(&format!(
                 "  but {}@{} is newer, and is what starts",
@@ -320,7 +320,7 @@ impl Example {
             limit: 100,
             ..RunFilter::default()
         };
-        let found = self.river.runtime().list(&filter).await?.items;
+        let found = self.river.runtime().runs().list(&filter).await?.items;
         let ids: Vec<String> = found.iter().map(|run| run.id.to_string()).collect();
         match ids.len() {
             0 => return Ok(None),

@@ -59,7 +59,7 @@ impl Build {
                     continue;
                 }
             };
-            let issues = river.runtime().validate(&file.definition);
+            let issues = river.runtime().flows().validate(&file.definition);
             let is_error = |issue: &riverrun::Issue| issue.severity == riverrun::Severity::Error;
             if issues.iter().any(is_error) {
                 failures.push(project::invalid(&path, &issues));
@@ -158,7 +158,7 @@ pub async fn flows(path: Option<&Path>, river: &Riverrun) -> Result<Vec<Register
         flows, processes, ..
     } = read(path)?;
     let ids = processes.into_iter().map(|entry| entry.id);
-    river.runtime().expect_processes(ids);
+    river.runtime().processes().expect(ids);
     for definition in flows {
         registered.push(river.register(definition.value()).await?.into());
     }

@@ -153,7 +153,7 @@ impl Serve {
             (None, None) => return None,
         };
         let refused = synced.err()?;
-        match server.river.runtime().broken_processes().is_empty() {
+        match server.river.runtime().processes().broken().is_empty() {
             true => refused.into_iter().next(),
             false => {
                 log_failures(&refused);
@@ -166,7 +166,7 @@ impl Serve {
 /// Says where to look, in the form that the log has.
 pub fn ready(server: &Server, settings: &Settings, flows: &[Registered]) {
     let names: Vec<String> = flows.iter().map(ToString::to_string).collect();
-    let known = server.river.runtime().flows().len();
+    let known = server.river.runtime().flows().latest().len();
     let version = env!("CARGO_PKG_VERSION");
     if settings.config.log_format == LogFormat::Json {
         tracing::info!(url = server.url, data = server.data, flows = ?names, known, version, "listening");
@@ -186,7 +186,7 @@ pub fn ready(server: &Server, settings: &Settings, flows: &[Registered]) {
             _ => output::shorten(&names.join(", "), 400),
         },
     );
-    let processes = server.river.runtime().known_processes();
+    let processes = server.river.runtime().processes().all();
     if !processes.is_empty() {
         let names: Vec<&str> = processes.iter().map(|process| &*process.id).collect();
         row("work", &output::shorten(&names.join(", "), 400));

@@ -119,7 +119,7 @@ const FIXED: [(&str, &str, &str); 28] = [
     ),
     (
         "Values and member names of a definition in JSON or YAML, also of a trigger",
-        "runtime/src/definition/bounded.rs",
+        "runtime/src/flows/definition/bounded.rs",
         "max_values",
     ),
     (
@@ -150,12 +150,12 @@ const FIXED: [(&str, &str, &str); 28] = [
     ("Parts of a dot path", "types/src/path.rs", "max_parts"),
     (
         "Bytes of an event's data",
-        "runtime/src/streams.rs",
+        "runtime/src/streams/append.rs",
         "max_event_bytes",
     ),
     (
         "Bytes of a run's metadata",
-        "runtime/src/request.rs",
+        "runtime/src/runs/request.rs",
         "max_metadata_bytes",
     ),
     (
@@ -231,12 +231,12 @@ const FIXED: [(&str, &str, &str); 28] = [
     ),
     (
         "Events in a commit of a run",
-        "runtime/src/drive/advance.rs",
+        "runtime/src/runs/drive/advance.rs",
         "max_events",
     ),
     (
         "Bytes of the events in a commit of a run",
-        "runtime/src/drive/advance.rs",
+        "runtime/src/runs/drive/advance.rs",
         "max_event_bytes",
     ),
 ];

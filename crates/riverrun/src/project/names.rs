@@ -17,7 +17,7 @@ use crate::failure::Result;
 pub fn expect_processes(river: &Riverrun, project: &Path) -> Result<()> {
     let files = process_files(project)?.files;
     let ids = files.into_iter().map(|file| file.id);
-    river.runtime().expect_processes(ids);
+    river.runtime().processes().expect(ids);
     Ok(())
 }
 

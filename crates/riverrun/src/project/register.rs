@@ -51,12 +51,12 @@ impl std::fmt::Display for Registered {
 /// What may be meant otherwise in flows, now that the triggers are known too.
 pub fn warn_anew(river: &Riverrun, flows: &mut [Registered]) {
     for flow in flows {
-        let versions = river.runtime().versions(&flow.id);
+        let versions = river.runtime().flows().versions(&flow.id);
         let entry = versions
             .iter()
             .find(|entry| *entry.version == *flow.version);
         if let Some(entry) = entry {
-            let issues = river.runtime().validate(&entry.definition.value());
+            let issues = river.runtime().flows().validate(&entry.definition.value());
             flow.warnings = warnings(&issues);
         }
     }
@@ -84,7 +84,7 @@ pub async fn register_dev(
     let (mut files, mut failures) = (Vec::new(), Vec::new());
     for (path, file) in read_all(project).await.map_err(|failure| vec![failure])? {
         match file {
-            Ok(file) => match river.runtime().validate(&file.definition) {
+            Ok(file) => match river.runtime().flows().validate(&file.definition) {
                 issues if has_errors(&issues) => failures.push(invalid(&path, &issues)),
                 _ => files.push(file),
             },
@@ -96,7 +96,11 @@ pub async fn register_dev(
     }
     let mut registered = Vec::new();
     for file in files {
-        let answer = river.runtime().register_changed(&file.definition).await;
+        let answer = river
+            .runtime()
+            .flows()
+            .register_changed(&file.definition)
+            .await;
         match outcome_at(&file.path, answer.map_err(Into::into)) {
             Ok(flow) => registered.push(flow),
             Err(failure) => failures.push(failure),
@@ -127,31 +131,31 @@ pub async fn register_composed(river: &Riverrun, developing: bool) -> ComposedFl
 /// The same for a server that others rely on: without the flows that a file belongs to which does not
 /// load. They stay as they were registered.
 pub async fn register_whole(river: &Riverrun) -> ComposedFlows {
-    let not_loaded = river.runtime().not_loaded();
+    let not_loaded = river.runtime().processes().not_loaded();
     register_but(river, false, &not_loaded).await
 }
 
 async fn register_but(river: &Riverrun, developing: bool, broken: &[NotLoaded]) -> ComposedFlows {
     let runtime = river.runtime();
-    let composed = runtime.composed();
+    let composed = runtime.composer().composed();
     let shown = |issue: &ConfigIssue| format!("{}: {}", issue.path, issue.message);
     let failure = |issue| Failure::new(ErrorCode::ProcessInvalid, shown(issue));
     let mut failures: Vec<Failure> = composed.issues.iter().map(failure).collect();
     let mut warnings: Vec<String> = composed.warnings.iter().map(shown).collect();
     for (flow, issue) in &composed.incomplete {
-        match runtime.entry_held_back(flow, broken) {
+        match runtime.composer().entry_held_back(flow, broken) {
             Some(why) => warnings.push(why),
             None => failures.push(failure(issue)),
         }
     }
     let mut registered = Vec::new();
     for mut flow in composed.flows {
-        if let Some(why) = runtime.held_back(&flow, broken) {
+        if let Some(why) = runtime.composer().held_back(&flow, broken) {
             warnings.push(why);
             continue;
         }
         flow.is_versioned &= !developing;
-        let answer = runtime.register_composed(&flow).await;
+        let answer = runtime.composer().register_composed(&flow).await;
         let place = format!("processes: flow {:?}", flow.id());
         match outcome_at(Path::new(&place), answer.map_err(Into::into)) {
             Ok(flow) => registered.push(flow),
@@ -235,7 +239,7 @@ mod tests {
         write("valeu: 1");
         let failures = register_dev(&river, folder.path()).await.unwrap_err();
         assert_eq!(failures[0].code, "FLOW_INVALID");
-        assert_eq!(river.runtime().versions("f").len(), 3);
+        assert_eq!(river.runtime().flows().versions("f").len(), 3);
         write("value: 3");
         let failure = register(&river, folder.path()).await.unwrap_err();
         assert_eq!(failure.code, "FLOW_EXISTS");

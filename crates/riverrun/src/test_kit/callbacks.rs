@@ -19,7 +19,13 @@ const TOO_LATE: [ErrorCode; 5] = [
 impl Walk {
     /// Asks the test process for the answers to a callback.
     pub(super) async fn answers_of(&mut self, id: &str) -> Result<Vec<Answer>, WorkError> {
-        let found = self.river.runtime().callback(id).await.map_err(refused)?;
+        let found = self
+            .river
+            .runtime()
+            .awaits()
+            .callback(id)
+            .await
+            .map_err(refused)?;
         let place = match found.callback.kind {
             TriggerType::User => "approve",
             _ => "api/triggers",
@@ -38,7 +44,12 @@ impl Walk {
 
     pub(super) async fn open(&self, id: &str, payload: Json) -> Result<(), WorkError> {
         let runtime = self.river.runtime();
-        let callback = runtime.callback(id).await.map_err(refused)?.callback;
+        let callback = runtime
+            .awaits()
+            .callback(id)
+            .await
+            .map_err(refused)?
+            .callback;
         let body = payload.as_str().as_bytes().to_vec();
         let signature = callback
             .secret
@@ -49,7 +60,7 @@ impl Walk {
             signature: signature.as_deref(),
             source: "api",
         };
-        match runtime.resume_callback(id, callback_answer).await {
+        match runtime.awaits().resume_callback(id, callback_answer).await {
             Err(error) if TOO_LATE.contains(&error.code()) => Ok(()),
             opened => opened.map(drop).map_err(refused),
         }

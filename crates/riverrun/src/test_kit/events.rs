@@ -44,7 +44,7 @@ impl Walk {
             None => StreamName::global(),
         };
         let runtime = self.river.runtime();
-        let appended = runtime.append(&stream, &[Json::of(&event)]).await;
+        let appended = runtime.events().append(&stream, &[Json::of(&event)]).await;
         appended.map(drop).map_err(refused)
     }
 
@@ -102,7 +102,7 @@ impl Walk {
                 limit: PAGE,
                 max_bytes: usize::MAX,
             };
-            let page = self.river.runtime().store().log(&query).await;
+            let page = self.river.runtime().base().store().log(&query).await;
             let page = page.map_err(|error| refused(Error::from(error)))?;
             after = page.next;
             all.extend(page.events.into_iter().map(|one| (one.stream, one.event)));

@@ -36,7 +36,7 @@ impl Home for TestHome {
         let mut process = process;
         // The times of a test are exact.
         process.config.policy.retry.jitter = 0.0;
-        self.river.runtime().take_in(process)
+        self.river.runtime().composer().take_in(process)
     }
 
     async fn make_flows(&self, brought: &Brought, _: &[LoadedProcess]) -> MadeFlows {
@@ -78,7 +78,11 @@ impl TestHome {
             return Err(WorkError::new(ErrorCode::FlowIncomplete, message).permanent());
         };
         let runtime = self.river.runtime();
-        runtime.register(&flow.definition).await.map_err(refused)?;
+        runtime
+            .flows()
+            .register(&flow.definition)
+            .await
+            .map_err(refused)?;
         let steps = flow.definition["steps"].as_object().into_iter().flatten();
         let (mut subscribes, mut undone_by) = (BTreeSet::new(), Vec::new());
         for (name, step) in steps {

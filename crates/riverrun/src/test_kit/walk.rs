@@ -81,7 +81,12 @@ impl Walk {
         request.tenant = play.tenant_id;
         request.correlation_id = play.correlation_id;
         request.state = play.state;
-        self.river.runtime().start(request).await.map_err(refused)?;
+        self.river
+            .runtime()
+            .runs()
+            .start(request)
+            .await
+            .map_err(refused)?;
         self.walk().await?;
         let (events, unclaimed) = self.emitted().await?;
         let mut report = self.report.json();
@@ -176,7 +181,13 @@ impl Walk {
     async fn read_on(&mut self) -> Result<bool, WorkError> {
         let stream = StreamName::flow(&self.run);
         let query = EventQuery::forward(self.read, PAGE);
-        let events = self.river.runtime().store().events(&stream, &query).await;
+        let events = self
+            .river
+            .runtime()
+            .base()
+            .store()
+            .events(&stream, &query)
+            .await;
         let events = events.map_err(|error| refused(Error::from(error)))?;
         self.read += events.len() as u64;
         for event in &events {

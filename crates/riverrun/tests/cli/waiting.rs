@@ -63,7 +63,7 @@ impl Works {
         let url = tokio.block_on(async {
             let river = Riverrun::builder().store("memory:").open().await.unwrap();
             for (id, config) in [("mail", json!({})), ("echo", json!({"runMode": "call"}))] {
-                river.runtime().put_process(Process {
+                river.runtime().queues().put_process(Process {
                     id: id.into(),
                     config: ProcessConfig::read(&Json::of(&config), id).unwrap(),
                     provider: Arc::new(Echo),

@@ -9,16 +9,10 @@ use std::collections::BTreeSet;
 use riverrun_protocol::NotLoaded;
 use serde_json::Value;
 
-use super::{ComposedFlow, offered::processes_of};
-use crate::{BrokenProcess, Runtime, queues::stays_whole};
+use super::{ComposedFlow, Composer, offered::processes_of};
+use crate::processes::stays_whole;
 
-impl Runtime {
-    /// The files of this instance that do not load.
-    pub fn not_loaded(&self) -> Vec<NotLoaded> {
-        let broken = self.broken_processes();
-        broken.iter().map(BrokenProcess::not_loaded).collect()
-    }
-
+impl Composer {
     /// Why a flow that processes make stays as it was registered; none if nothing holds it back.
     pub fn held_back(&self, flow: &ComposedFlow, files: &[NotLoaded]) -> Option<String> {
         let id = flow.id();
@@ -32,7 +26,7 @@ impl Runtime {
     }
 
     fn why_held(&self, id: &str, names: &BTreeSet<String>, files: &[NotLoaded]) -> Option<String> {
-        let registered = self.versions(id).into_iter().next();
+        let registered = self.flows().versions(id).into_iter().next();
         let registered = registered.map(|flow| flow.definition.value());
         let belongs = |file: &&NotLoaded| {
             let Some(own) = &file.id else {

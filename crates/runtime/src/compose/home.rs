@@ -4,13 +4,12 @@ use async_trait::async_trait;
 use riverrun_contract::{Brought, Home, MadeFlows, Process};
 use riverrun_protocol::{LoadedProcess, MadeFlow};
 
-use super::Composable;
-use crate::Runtime;
+use super::{Composable, Composer};
 
 #[async_trait]
-impl Home for Runtime {
+impl Home for Composer {
     fn take_in(&self, process: Process) -> bool {
-        self.offer_process(process)
+        self.queues().offer_process(process)
     }
 
     async fn make_flows(&self, brought: &Brought, others: &[LoadedProcess]) -> MadeFlows {

@@ -18,17 +18,26 @@ mod part;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+pub use offered::{Made, MadeFlow};
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use riverrun_contract::ConfigIssue;
 use riverrun_types::Json;
 use serde_json::Value;
 
-use crate::{RegisteredFlow, Result, Runtime};
 use members::{doubles, flow, members};
 use part::{Part, read};
 
-pub use offered::{Made, MadeFlow};
+use crate::{
+    base::Result,
+    flows::{Flows, RegisteredFlow},
+    processes::Processes,
+    queues::Queues,
+};
 
 /// A process as this sees it.
 #[derive(Clone, Copy)]
@@ -74,13 +83,41 @@ impl ComposedFlow {
     }
 }
 
-impl Runtime {
+/// Makes flows of processes, and registers them.
+#[derive(Clone)]
+pub struct Composer {
+    processes: Arc<Processes>,
+    flows: Flows,
+    queues: Queues,
+}
+
+impl Composer {
+    pub(crate) fn new(processes: Arc<Processes>, flows: Flows, queues: Queues) -> Self {
+        Self {
+            processes,
+            flows,
+            queues,
+        }
+    }
+
+    fn processes(&self) -> &Processes {
+        &self.processes
+    }
+
+    fn flows(&self) -> &Flows {
+        &self.flows
+    }
+
+    fn queues(&self) -> &Queues {
+        &self.queues
+    }
+
     /// Registers a flow that processes make. One whose configs give no version gets a new one
     /// whenever it has changed.
     pub async fn register_composed(&self, flow: &ComposedFlow) -> Result<RegisteredFlow> {
         match flow.is_versioned {
-            true => self.register(&flow.definition).await,
-            false => self.register_changed(&flow.definition).await,
+            true => self.flows().register(&flow.definition).await,
+            false => self.flows().register_changed(&flow.definition).await,
         }
     }
 

@@ -13,8 +13,11 @@ use riverrun_protocol::{Fault, NotLoaded};
 use riverrun_types::{ErrorCode, Json};
 use serde_json::{Value, json};
 
-use super::{Composable, ComposedFlow, compose, part::names_flow};
-use crate::{Error, RegisteredFlow, Result, Runtime, flows::newest};
+use super::{Composable, ComposedFlow, Composer, compose, part::names_flow};
+use crate::{
+    base::{Error, Result},
+    flows::{RegisteredFlow, newest},
+};
 
 /// The tag of flows that workers make together.
 const TOGETHER: &str = "workers";
@@ -39,7 +42,7 @@ struct Offer<'a> {
     all: BTreeSet<String>,
 }
 
-impl Runtime {
+impl Composer {
     /// Registers the flows that the processes of one worker make, together with those of the
     /// `others` that name a flow. A flow that this instance makes itself stays as it is, and so does
     /// one that a `broken` file of the worker belongs to.
@@ -148,7 +151,7 @@ impl Runtime {
         if let Some(known) = known {
             keep_absent(&mut definition, &known, offer);
         }
-        let registered = or_fault(self.register_changed(&definition).await)?;
+        let registered = or_fault(self.flows().register_changed(&definition).await)?;
         let shared = processes_of(&definition).map(str::to_owned).collect();
         Ok(MadeFlow { registered, shared })
     }
@@ -156,7 +159,10 @@ impl Runtime {
     /// What workers made together of a flow, in the newest form of a version.
     fn newest_together(&self, definition: &Value) -> Option<Value> {
         let version = definition["version"].as_str()?;
-        let known = self.versions(definition["id"].as_str()?).into_iter();
+        let known = self
+            .flows()
+            .versions(definition["id"].as_str()?)
+            .into_iter();
         let known: Vec<(String, Json)> = known
             .map(|entry| (entry.version.to_string(), entry.definition))
             .collect();
@@ -168,7 +174,7 @@ impl Runtime {
 
     /// Whether workers have made a flow together with the steps that these processes are.
     fn is_known_with(&self, flow: &str, processes: &[Composable<'_>]) -> bool {
-        let Some(newest) = self.versions(flow).into_iter().next() else {
+        let Some(newest) = self.flows().versions(flow).into_iter().next() else {
             return false;
         };
         let newest = newest.definition.value();

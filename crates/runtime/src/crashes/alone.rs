@@ -18,7 +18,7 @@ use tokio::{
 };
 
 use super::{Starts, Unit};
-use crate::Runtime;
+use crate::base::Base;
 
 /// How long nothing may have been taken up before the rest is taken up together: what is left waits
 /// for a process that is not loaded, or for its time.
@@ -26,6 +26,7 @@ const IDLE: Duration = Duration::from_secs(15);
 
 /// Lets one unit run at a time, while there are some that were active at the last crash.
 pub(crate) struct Alone {
+    base: Base,
     is_on: AtomicBool,
     start_permit: Arc<Semaphore>,
     left: Mutex<Left>,
@@ -52,7 +53,7 @@ impl StartPermit {
 }
 
 impl Alone {
-    pub fn new(units: HashSet<RunId>, crashes: u32) -> Self {
+    pub fn new(base: Base, units: HashSet<RunId>, crashes: u32) -> Self {
         if !units.is_empty() {
             let (units, crashes) = (units.len(), crashes);
             tracing::warn!(
@@ -62,6 +63,7 @@ impl Alone {
             );
         }
         Self {
+            base,
             is_on: AtomicBool::new(!units.is_empty()),
             start_permit: Arc::new(Semaphore::new(1)),
             left: Mutex::new(Left {
@@ -77,18 +79,18 @@ impl Alone {
     }
 
     /// Waits for the right to take something up. At once where nobody has to wait.
-    pub async fn start_permit(&self, runtime: &Runtime) -> StartPermit {
+    pub async fn start_permit(&self) -> StartPermit {
         if self.is_over() {
             return StartPermit(None);
         }
         let permit = self.start_permit.clone().acquire_owned();
-        let permit = runtime.clock().rest(permit).await.ok();
+        let permit = self.base.clock().rest(permit).await.ok();
         StartPermit(permit.filter(|_| !self.is_over()))
     }
 
     /// Records what is about to begin alone. If that cannot be stored it begins all the same, and a
     /// crash only counts as a loss.
-    pub async fn record(&self, runtime: &Runtime, start_permit: &StartPermit, units: Vec<Unit>) {
+    pub async fn record(&self, start_permit: &StartPermit, units: Vec<Unit>) {
         if start_permit.0.is_none() || units.is_empty() {
             return;
         }
@@ -97,7 +99,7 @@ impl Alone {
             alone: units,
             ..Starts::running(self.crashes)
         };
-        if let Err(error) = starts.store(runtime.store()).await {
+        if let Err(error) = starts.store(self.base.store()).await {
             tracing::warn!(%error, "what runs alone could not be recorded");
         }
     }
@@ -105,7 +107,6 @@ impl Alone {
     /// Waits until what was taken up has ended, waits or has survived its probation.
     pub async fn watch(
         &self,
-        runtime: &Runtime,
         start_permit: StartPermit,
         units: &[RunId],
         running: Vec<JoinHandle<()>>,
@@ -114,13 +115,13 @@ impl Alone {
             return;
         }
         let ended = futures::future::join_all(running);
-        let probation = tokio::time::timeout(runtime.options().probation, ended);
-        let _ = runtime.clock().rest(probation).await;
-        self.passed(runtime, units).await;
+        let probation = tokio::time::timeout(self.base.options().probation, ended);
+        let _ = self.base.clock().rest(probation).await;
+        self.passed(units).await;
     }
 
     /// Units have shown that they do not kill the server.
-    async fn passed(&self, runtime: &Runtime, units: &[RunId]) {
+    async fn passed(&self, units: &[RunId]) {
         let is_last = {
             let mut left = self.left.lock();
             left.last = Instant::now();
@@ -128,7 +129,7 @@ impl Alone {
             left.units.is_empty()
         };
         let crashes = if is_last { 0 } else { self.crashes };
-        if let Err(error) = Starts::running(crashes).store(runtime.store()).await {
+        if let Err(error) = Starts::running(crashes).store(self.base.store()).await {
             tracing::warn!(%error, "what ran alone is still recorded");
         }
         if is_last {
@@ -141,26 +142,32 @@ impl Alone {
             tracing::info!("what was active at the last crash is taken up; going on as usual");
         }
     }
-}
 
-/// Ends it when nothing is left that can be taken up.
-pub(super) async fn look_after(runtime: Runtime) {
-    loop {
-        let idle = async {
-            tokio::select! {
-                () = tokio::time::sleep(IDLE / 5) => true,
-                () = runtime.stopping() => false,
+    /// Ends it when nothing is left that can be taken up.
+    pub async fn look_after(self: Arc<Self>) {
+        loop {
+            let goes_on = self.base.rest(tokio::time::sleep(IDLE / 5)).await;
+            if !goes_on || self.is_over() {
+                return;
             }
-        };
-        let goes_on = runtime.clock().rest(idle).await;
-        let alone = runtime.alone();
-        if !goes_on || alone.is_over() {
+            let is_idle = self.start_permit.available_permits() > 0;
+            if is_idle && self.left.lock().last.elapsed() > IDLE {
+                self.end();
+                return;
+            }
+        }
+    }
+
+    /// Forgets earlier crashes once the server has lasted.
+    pub async fn forget(self: Arc<Self>, lasted: Duration) {
+        if !self.base.rest(tokio::time::sleep(lasted)).await {
             return;
         }
-        let is_idle = alone.start_permit.available_permits() > 0;
-        if is_idle && alone.left.lock().last.elapsed() > IDLE {
-            alone.end();
-            return;
+        // What is taken up one at a time records itself, and forgets them at its end.
+        if self.is_over()
+            && let Err(error) = Starts::running(0).store(self.base.store()).await
+        {
+            tracing::warn!(%error, "earlier crashes could not be forgotten");
         }
     }
 }

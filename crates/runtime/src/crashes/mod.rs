@@ -10,17 +10,16 @@
 //! nothing, so none of this happens there: their leases run out, and losses are counted instead.
 
 mod alone;
-mod quarantine;
 
-use std::{collections::HashSet, time::Duration};
+pub(crate) use alone::{Alone, StartPermit};
+
+use std::collections::HashSet;
 
 use riverrun_store::{Reclaimed, Store};
 use riverrun_types::{Json, RunId};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use alone::{Alone, StartPermit};
-
-use crate::{Result, Runtime};
+use crate::base::Result;
 
 /// The name of the marker.
 const MARKER: &str = "starts";
@@ -32,15 +31,15 @@ const CAREFUL: u32 = 2;
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Starts {
     /// The server has not stopped cleanly.
-    running: bool,
+    pub running: bool,
     /// Starts before it, in a row, that did not stop cleanly and did not last.
     pub crashes: u32,
     /// What was under way when nothing else was.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    alone: Vec<Unit>,
+    pub alone: Vec<Unit>,
     /// That is being parked, without anything else having begun.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    parking: bool,
+    pub parking: bool,
 }
 
 /// Something that is taken up as a whole: a run that is driven, or a job of a queue.
@@ -102,11 +101,11 @@ impl Beginning {
 }
 
 impl Starts {
-    async fn store(&self, store: &dyn Store) -> Result<()> {
+    pub async fn store(&self, store: &dyn Store) -> Result<()> {
         Ok(store.set_marker(MARKER, Some(Json::of(self))).await?)
     }
 
-    fn running(crashes: u32) -> Self {
+    pub fn running(crashes: u32) -> Self {
         Self {
             running: true,
             crashes,
@@ -116,7 +115,7 @@ impl Starts {
 }
 
 impl Unit {
-    fn id(&self) -> &RunId {
+    pub fn id(&self) -> &RunId {
         match self {
             Self::Run(id) | Self::Job(id) => id,
         }
@@ -127,24 +126,5 @@ impl Unit {
 pub(crate) async fn stopped(store: &dyn Store) {
     if let Err(error) = Starts::default().store(store).await {
         tracing::warn!(%error, "the stop could not be recorded; the next start counts a crash");
-    }
-}
-
-/// Forgets earlier crashes once the server has lasted.
-pub(crate) async fn forget(runtime: Runtime, lasted: Duration) {
-    let over = async {
-        tokio::select! {
-            () = tokio::time::sleep(lasted) => true,
-            () = runtime.stopping() => false,
-        }
-    };
-    if !runtime.clock().rest(over).await {
-        return;
-    }
-    // What is taken up one at a time records itself, and forgets them at its end.
-    if runtime.alone().is_over()
-        && let Err(error) = Starts::running(0).store(runtime.store()).await
-    {
-        tracing::warn!(%error, "earlier crashes could not be forgotten");
     }
 }

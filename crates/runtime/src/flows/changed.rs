@@ -4,9 +4,10 @@ use riverrun_engine::Severity;
 use riverrun_types::{Json, Name, flow::canonical_definition};
 use serde_json::{Value, json};
 
-use crate::{RegisteredFlow, Result, Runtime};
+use super::{Flows, RegisteredFlow};
+use crate::base::Result;
 
-impl Runtime {
+impl Flows {
     /// Registers a definition; one that has changed under its version gets `<version>+dev.N`.
     pub async fn register_changed(&self, definition: &Value) -> Result<RegisteredFlow> {
         let definition = &canonical_definition(definition.clone());

@@ -1,333 +1,137 @@
 //! The flows that are registered, compiled when first needed.
+//!
+//! `registry` has their versions, `definition` reads them from text, `validate` says what is wrong
+//! with one, and `compiled` is one that is ready to run, with the actions of its steps (`handlers`)
+//! and the expressions in it (`rules`).
 
 mod changed;
+mod compiled;
+mod definition;
+mod handlers;
+mod named;
 mod names;
+mod process_step;
+mod registry;
+mod rules;
+mod validate;
 
 pub(crate) use changed::newest;
+pub use compiled::Compiled;
+pub use definition::{
+    Format, NotRead, check_members, check_numbers, parse_definition, read_definition,
+};
+pub use handlers::Handlers;
+pub use registry::{FlowEntry, FlowSummary, RegisteredFlow};
+pub(crate) use rules::Subscription;
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, OnceLock},
-    time::{Duration, Instant},
+use std::sync::Arc;
+
+use riverrun_contract::{Handler, Services, Work, compute};
+use riverrun_types::flow::canonical_definition;
+use serde_json::Value;
+
+use registry::Registry;
+
+use crate::{
+    base::{Base, Result},
+    processes::Processes,
+    streams::Streams,
 };
 
-use async_trait::async_trait;
-use parking_lot::RwLock;
-use riverrun_contract::{Action, Call, Effects, FlowLookup, Work, compute};
-use riverrun_engine::{
-    Bounds, Catalog, Failure, Issue, Outcome, Plan, Versions, errors, validate_within,
-};
-use riverrun_store::{
-    Append, Change, Commit, Error as StoreError, Expect, FlowRecord, Store, Writer,
-};
-use riverrun_types::{
-    Draft, ErrorCode, EventType, Flow, Json, Millis, Name, StreamName, event::EventContext,
-    json::strict,
-};
-use serde::{Deserialize, Deserializer, de::IgnoredAny};
-use serde_json::{Value, json};
-
-use crate::{Error, Handlers, Result, steps::Rules};
-
-/// How long the validation of one definition may take. It is looked at before each step.
-const MAX_VALIDATION: Duration = Duration::from_secs(5);
-
-/// A flow ready to run: the engine's plan and each step's action.
-pub struct Compiled {
-    pub plan: Plan,
-    pub(crate) actions: HashMap<Name, StepAction>,
-    pub(crate) rules: Rules,
-}
-
-pub(crate) struct StepAction {
-    pub action: Arc<dyn Action>,
-    pub effects: Effects,
-    pub timeout: Option<Duration>,
-}
-
-/// A registered version.
+/// The registered flows and the handlers of their steps; clones share them.
 #[derive(Clone)]
-pub struct FlowEntry {
-    pub id: Name,
-    pub version: Name,
-    pub definition: Json,
-    pub created_ms: Millis,
-    compiled: Arc<OnceLock<Arc<Compiled>>>,
-    summary: Arc<OnceLock<FlowSummary>>,
+pub struct Flows {
+    inner: Arc<Inner>,
 }
 
-/// The parts of a definition that lists show.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct FlowSummary {
-    pub name: Option<Value>,
-    pub description: Option<Value>,
-    pub tags: Option<Value>,
-    #[serde(deserialize_with = "count_members")]
-    pub steps: usize,
-}
-
-impl FlowEntry {
-    /// What lists show of the definition. It is read once.
-    pub fn summary(&self) -> &FlowSummary {
-        self.summary.get_or_init(|| {
-            let work = Work::on_text(self.definition.bytes());
-            compute(work, || self.definition.read().unwrap_or_default())
-        })
-    }
-}
-
-fn count_members<'de, D: Deserializer<'de>>(input: D) -> std::result::Result<usize, D::Error> {
-    let members = HashMap::<String, IgnoredAny>::deserialize(input)?;
-    Ok(members.len())
-}
-
-/// What a registration did.
-pub struct RegisteredFlow {
-    pub id: Name,
-    pub version: Name,
-    /// False where the same definition was there already.
-    pub created: bool,
-    /// Warnings.
-    pub issues: Vec<Issue>,
-}
-
-/// The registry: everything in it is in the store.
-pub(crate) struct Flows {
+struct Inner {
+    base: Base,
+    processes: Arc<Processes>,
+    streams: Streams,
     handlers: Arc<Handlers>,
-    known: RwLock<Versions<FlowEntry>>,
+    registry: Arc<Registry>,
+    services: Services,
 }
 
 impl Flows {
-    pub async fn load(store: &dyn Store, handlers: Arc<Handlers>) -> Result<Self> {
-        let flows = Self {
-            handlers,
-            known: RwLock::default(),
+    /// Reads the flows that are registered in the store.
+    pub(crate) async fn load(
+        base: Base,
+        processes: Arc<Processes>,
+        streams: Streams,
+        handlers: impl IntoIterator<Item = Arc<dyn Handler>>,
+    ) -> Result<Self> {
+        let handlers = Handlers::new(handlers).keeping(base.options().retention.emits_ms);
+        let handlers = Arc::new(handlers);
+        let registry = Arc::new(Registry::load(base.store(), handlers.clone()).await?);
+        let services = Services {
+            sandbox: base.sandbox().clone(),
+            flows: registry.clone(),
         };
-        for record in store.flows().await? {
-            flows.remember(record);
-        }
-        Ok(flows)
-    }
-
-    /// Keeps a definition for ever, and says so in the registry's stream. `issues` are what its
-    /// validation found.
-    pub async fn register(
-        &self,
-        writer: &Writer,
-        definition: &Value,
-        issues: Vec<Issue>,
-        now_ms: Millis,
-    ) -> Result<RegisteredFlow> {
-        // One that is registered already stays: what it names may come later, or have gone.
-        if errors(&issues) && !self.has(definition) {
-            return Err(Error::FlowInvalid(issues));
-        }
-        let flow: Flow = strict::from_value(definition.clone())
-            .map_err(|error| Error::BadDefinition(error.to_string()))?;
-        let record = FlowRecord {
-            id: Name::from(flow.id.as_str()),
-            version: Name::from(flow.version.as_str()),
-            definition: Json::of(definition),
-            created_ms: now_ms,
-        };
-        let (id, version) = (record.id.clone(), record.version.clone());
-        let commit =
-            Commit::of(Change::Register(record.clone())).and(Change::Append(registration(&record)));
-        let created = match writer.commit(commit).await {
-            Ok(_) => true,
-            Err(StoreError::FlowKept { .. }) => false,
-            Err(error) => return Err(error.into()),
-        };
-        if self.get(&id, Some(&version)).is_none() {
-            self.remember(record);
-        }
-        Ok(RegisteredFlow {
-            id,
-            version,
-            created,
-            issues,
+        Ok(Self {
+            inner: Arc::new(Inner {
+                base,
+                processes,
+                streams,
+                handlers,
+                registry,
+                services,
+            }),
         })
     }
 
-    /// Whether this very definition is registered.
-    fn has(&self, definition: &Value) -> bool {
-        let text = |key: &str| definition[key].as_str();
-        let (Some(id), Some(version)) = (text("id"), text("version")) else {
-            return false;
-        };
-        let kept = self.get(id, Some(version));
-        kept.is_some_and(|kept| kept.definition == Json::of(definition))
+    fn base(&self) -> &Base {
+        &self.inner.base
     }
 
-    fn remember(&self, record: FlowRecord) {
-        let FlowRecord {
-            id,
-            version,
-            definition,
-            created_ms,
-        } = record;
-        let entry = FlowEntry {
-            id: id.clone(),
-            version: version.clone(),
-            definition,
-            created_ms,
-            compiled: Arc::default(),
-            summary: Arc::default(),
-        };
-        self.known.write().insert(id, version, entry);
+    fn processes(&self) -> &Processes {
+        &self.inner.processes
     }
 
+    fn streams(&self) -> &Streams {
+        &self.inner.streams
+    }
+
+    pub fn handlers(&self) -> &Handlers {
+        &self.inner.handlers
+    }
+
+    /// What the steps of flows may use.
+    pub fn services(&self) -> &Services {
+        &self.inner.services
+    }
+
+    /// Registers a definition for ever under its id and version.
+    pub async fn register(&self, definition: &Value) -> Result<RegisteredFlow> {
+        let (definition, issues) = compute(Work::Long, || {
+            let issues = self.definition_issues(definition);
+            (canonical_definition(definition.clone()), issues)
+        });
+        let registry = &self.inner.registry;
+        let mut registered = registry.register(self.base(), &definition, issues).await?;
+        registered.issues = self.without_taken(&definition, registered.issues);
+        Ok(registered)
+    }
+
+    /// A registered version of a flow, the newest without one.
     pub fn get(&self, id: &str, version: Option<&str>) -> Option<FlowEntry> {
-        self.known
-            .read()
-            .get(id, version)
-            .map(|(_, entry)| entry.clone())
+        self.inner.registry.get(id, version)
     }
 
-    /// The newest version of every flow.
+    /// The newest version of every flow, by id.
     pub fn latest(&self) -> Vec<FlowEntry> {
-        let known = self.known.read();
-        known
-            .ids()
-            .filter_map(|id| known.get(id, None))
-            .map(|(_, entry)| entry.clone())
-            .collect()
+        self.inner.registry.latest()
     }
 
     /// All versions of a flow, newest first.
     pub fn versions(&self, id: &str) -> Vec<FlowEntry> {
-        self.known
-            .read()
-            .versions(id)
-            .iter()
-            .map(|(_, entry)| entry.clone())
-            .collect()
+        self.inner.registry.versions(id)
     }
 
-    /// A version ready to run; one that another instance registered is fetched from the store.
-    pub async fn compiled(
-        &self,
-        store: &dyn Store,
-        id: &str,
-        version: Option<&str>,
-    ) -> Result<Arc<Compiled>> {
-        let missing = || Error::FlowNotFound {
-            id: id.chars().take(128).collect(),
-            version: version.map(|version| version.chars().take(128).collect()),
-        };
-        let entry = match (self.get(id, version), version) {
-            (Some(entry), _) => entry,
-            (None, Some(wanted)) => {
-                let record = store.flow(id, wanted).await?.ok_or_else(missing)?;
-                self.remember(record);
-                self.get(id, version).ok_or_else(missing)?
-            }
-            (None, None) => return Err(missing()),
-        };
-        if let Some(compiled) = entry.compiled.get() {
-            return Ok(compiled.clone());
-        }
-        let work = Work::on_text(entry.definition.bytes());
-        let compiled = Arc::new(compute(work, || compile(&self.handlers, &entry))?);
-        Ok(entry.compiled.get_or_init(|| compiled).clone())
-    }
-}
-
-fn compile(handlers: &Handlers, entry: &FlowEntry) -> Result<Compiled> {
-    let damaged = |error: String| {
-        let text = format!("flow {}@{}: {error}", entry.id, entry.version);
-        // It was valid when it was registered.
-        Error::Store(StoreError::Corrupt(text))
-    };
-    let flow: Flow = entry
-        .definition
-        .read()
-        .map_err(|error| damaged(error.to_string()))?;
-    let actions = flow.steps.iter().map(|(name, step)| {
-        let config = Value::Object(step.config.clone());
-        let prepared = handlers
-            .get(&step.handler)
-            .and_then(|handler| Some((handler.prepare(&config).ok()?, handler.effects())));
-        let (action, effects) = prepared.unwrap_or_else(|| missing_handler(&step.handler));
-        let timeout = step
-            .timeout_ms
-            .map(Duration::from_millis)
-            .or_else(|| action.limit());
-        (
-            Name::from(name.as_str()),
-            StepAction {
-                action,
-                effects,
-                timeout,
-            },
-        )
-    });
-    let actions = actions.collect();
-    let rules = Rules::compile(&flow);
-    let is_handler = |kind: &str| handlers.get(kind).is_some();
-    let plan = Plan::compile_with(flow, &is_handler).map_err(|error| damaged(error.to_string()))?;
-    Ok(Compiled {
-        plan,
-        actions,
-        rules,
-    })
-}
-
-/// Everything that is wrong with a definition, as far as can be found out in a few seconds.
-fn validate_in_time(definition: &Value, catalog: &dyn Catalog, max_steps: usize) -> Vec<Issue> {
-    let until = Instant::now() + MAX_VALIDATION;
-    let bounds = Bounds {
-        max_steps,
-        is_over: &|| Instant::now() > until,
-    };
-    validate_within(definition, catalog, &bounds)
-}
-
-/// The event in `nq:registry` that says that a definition was registered.
-fn registration(record: &FlowRecord) -> Append {
-    let FlowRecord { id, version, .. } = record;
-    let event = Draft::new(record.created_ms, EventType::FlowRegistered)
-        .data(json!({"id": id, "version": version}));
-    Append {
-        stream: StreamName::new("registry", "registry"),
-        context: EventContext {
-            run_id: Name::from("registry"),
-            flow_name: Name::from("registry"),
-            tenant_id: None,
-        },
-        expect: Expect::Any,
-        events: Arc::from([event]),
-    }
-}
-
-impl FlowLookup for Flows {
-    fn resolve(&self, flow: &str, version: Option<&str>) -> Option<Name> {
-        self.get(flow, version).map(|entry| entry.version)
-    }
-}
-
-/// Stands in where a registered flow names a handler that this server does not have any more.
-struct Missing {
-    kind: String,
-}
-
-fn missing_handler(kind: &str) -> (Arc<dyn Action>, Effects) {
-    (
-        Arc::new(Missing {
-            kind: kind.to_owned(),
-        }),
-        Effects::None,
-    )
-}
-
-#[async_trait]
-impl Action for Missing {
-    async fn run(&self, _call: &Call<'_>) -> Outcome {
-        let message = format!(
-            "this server has no handler {:?}, or it refuses the step's config",
-            self.kind
-        );
-        Outcome::Failure(Failure::new(ErrorCode::HandlerNotFound, message))
+    /// A version ready to run, the newest without one.
+    pub(crate) async fn compiled(&self, id: &str, version: Option<&str>) -> Result<Arc<Compiled>> {
+        let registry = &self.inner.registry;
+        let compiled = registry.compiled(self.base().store(), id, version).await;
+        compiled.map_err(|error| self.processes().perhaps_not_made(error))
     }
 }

@@ -1,28 +1,28 @@
 //! What a definition may name: handlers, and the processes and flows that this server has now.
 
 use riverrun_contract::KnownNames;
-use riverrun_engine::{Catalog, Issue, SchemaIssue, meant};
+use riverrun_engine::{Catalog, SchemaIssue, meant};
 use riverrun_types::Millis;
 use serde_json::Value;
 
-use crate::{Handlers, Runtime};
+use super::{Flows, handlers::Handlers};
 
 /// The handlers of a runtime, its processes and its flows.
-pub(crate) struct Registry<'a> {
-    runtime: &'a Runtime,
+pub(super) struct KnownHere<'a> {
+    flows: &'a Flows,
     handlers: &'a Handlers,
 }
 
-impl<'a> Registry<'a> {
-    pub fn of(runtime: &'a Runtime) -> Self {
+impl<'a> KnownHere<'a> {
+    pub fn of(flows: &'a Flows) -> Self {
         Self {
-            handlers: runtime.handlers(),
-            runtime,
+            handlers: flows.handlers(),
+            flows,
         }
     }
 }
 
-impl Catalog for Registry<'_> {
+impl Catalog for KnownHere<'_> {
     fn is_known(&self, handler: &str) -> bool {
         self.handlers.is_known(handler)
     }
@@ -40,14 +40,11 @@ impl Catalog for Registry<'_> {
     }
 
     fn is_process(&self, name: &str) -> bool {
-        self.runtime.has_process(name)
+        self.flows.processes().is_known(name)
     }
 
     fn unknown_names(&self, handler: &str, config: &Value, flow: &str) -> Vec<SchemaIssue> {
-        let names = Names {
-            registry: self,
-            flow,
-        };
+        let names = Names { here: self, flow };
         let handler = self.handlers.get(handler);
         handler.map_or_else(Vec::new, |handler| handler.unknown_names(config, &names))
     }
@@ -67,17 +64,17 @@ impl Catalog for Registry<'_> {
 
 /// The names that are known while a flow is looked at.
 struct Names<'a> {
-    registry: &'a Registry<'a>,
+    here: &'a KnownHere<'a>,
     /// The flow itself: it may start itself.
     flow: &'a str,
 }
 
 impl KnownNames for Names<'_> {
     fn unknown_process(&self, id: &str) -> Option<String> {
-        if self.registry.runtime.has_process(id) {
+        if self.here.flows.processes().is_known(id) {
             return None;
         }
-        let all = self.registry.runtime.processes().all();
+        let all = self.here.flows.processes().all();
         let all: Vec<&str> = all.iter().map(|process| &*process.id).collect();
         Some(format!(
             "there is no process {id:?} yet{}; until there is one, the step waits",
@@ -86,17 +83,17 @@ impl KnownNames for Names<'_> {
     }
 
     fn unknown_flow(&self, id: &str, version: Option<&str>) -> Option<String> {
-        let runtime = self.registry.runtime;
-        if id == self.flow && version.is_none() || runtime.flow(id, version).is_some() {
+        let flows = self.here.flows;
+        if id == self.flow && version.is_none() || flows.get(id, version).is_some() {
             return None;
         }
-        let known = runtime.flow(id, None);
+        let known = flows.get(id, None);
         Some(match (known, version) {
             (Some(_), Some(version)) => {
                 format!("flow {id:?} has no version {version:?} yet; until it has, the step fails")
             }
             _ => {
-                let all = runtime.flows();
+                let all = flows.latest();
                 let all: Vec<&str> = all.iter().map(|flow| &*flow.id).collect();
                 format!(
                     "there is no flow {id:?} yet{}; until there is one, the step fails",
@@ -104,16 +101,5 @@ impl KnownNames for Names<'_> {
                 )
             }
         })
-    }
-}
-
-impl Runtime {
-    /// What is wrong with a definition, as far as this server knows now. A large one takes a while.
-    pub(crate) fn definition_issues(&self, definition: &Value) -> Vec<Issue> {
-        super::validate_in_time(
-            definition,
-            &Registry::of(self),
-            self.options().max_flow_steps,
-        )
     }
 }

@@ -9,8 +9,17 @@ use riverrun_store::{
 };
 use riverrun_types::{Draft, Millis, Name, RunId, time::MAX_WAIT_MS};
 
-use super::{JobRequest, KeptOptions, QueueStats, attempt::to_job, process::Current, worker};
-use crate::{Error, Result, Runtime};
+use super::{
+    Queues,
+    attempt::to_job,
+    request::{JobRequest, KeptOptions},
+    stats::QueueStats,
+    worker,
+};
+use crate::{
+    base::{Error, Result},
+    processes::Current,
+};
 
 /// Jobs removed or moved in one commit.
 pub(super) const BATCH: usize = 500;
@@ -32,34 +41,19 @@ pub struct Drained {
     pub left: u64,
 }
 
-impl Runtime {
+impl Queues {
     /// Takes a process in: from now on its jobs are taken up here. An earlier one of the same id
     /// finishes what it runs and gets nothing more.
     pub fn put_process(&self, process: Process) {
-        let id = process.id.clone();
         self.begin_work(self.processes().put(process));
-        self.loaded_code().add(id);
     }
 
     /// Takes in what workers elsewhere can run. A process of this instance with the same id or
     /// queue wins: then the answer is false, and the offer stands in when that one is removed.
     pub fn offer_process(&self, process: Process) -> bool {
-        let id = process.id.clone();
         let (is_taken_in, queue) = self.processes().offer(process);
         self.begin_work(queue);
-        self.loaded_code().add(id);
         is_taken_in
-    }
-
-    fn begin_work(&self, queue: Option<(Name, Current)>) {
-        if let Some((queue, current)) = queue {
-            self.spawn(worker::work(self.clone(), queue, current));
-        }
-    }
-
-    /// What this instance can run, by id.
-    pub fn known_processes(&self) -> Vec<Arc<Process>> {
-        self.processes().all()
     }
 
     /// Takes up no more jobs of a process; what runs finishes.
@@ -67,6 +61,13 @@ impl Runtime {
         let (was_there, queue) = self.processes().remove(id);
         self.begin_work(queue);
         was_there
+    }
+
+    fn begin_work(&self, queue: Option<(Name, Current)>) {
+        if let Some((queue, current)) = queue {
+            self.base()
+                .spawn(worker::work(self.clone(), queue, current));
+        }
     }
 
     /// Adds jobs to a queue, all or none. When this returns they are on disk. A queue that has
@@ -77,7 +78,7 @@ impl Runtime {
         requests: Vec<JobRequest>,
         create: bool,
     ) -> Result<Vec<Added>> {
-        self.refuse_when_stopping()?;
+        self.base().refuse_when_stopping()?;
         self.taker(queue, create).await?;
         let queue = Name::from(queue);
         let requests = requests.into_iter().map(|job| (queue.clone(), job));
@@ -100,7 +101,7 @@ impl Runtime {
         requests: Vec<(Name, JobRequest)>,
         create: bool,
     ) -> Result<Vec<NewJob>> {
-        self.refuse_when_stopping()?;
+        self.base().refuse_when_stopping()?;
         if requests.is_empty() {
             return Err(Error::BadRequest("there is no job to add".to_owned()));
         }
@@ -123,8 +124,8 @@ impl Runtime {
     async fn taker(&self, queue: &str, create: bool) -> Result<Option<Arc<Process>>> {
         check_new_queue_name(queue).map_err(Error::BadId)?;
         let process = self.processes().of_queue(queue);
-        if process.is_none() && !create && self.store().queue(queue).await?.is_none() {
-            return Err(match self.broken().of_queue(queue) {
+        if process.is_none() && !create && self.base().store().queue(queue).await?.is_none() {
+            return Err(match self.processes().why_queue_broken(queue) {
                 Some(error) => Error::ProcessBroken(Box::new(error)),
                 None => StoreError::QueueNotFound(queue.to_owned()).into(),
             });
@@ -133,12 +134,12 @@ impl Runtime {
     }
 
     pub async fn job(&self, id: &RunId) -> Result<JobRecord> {
-        let job = self.store().job(id).await?;
+        let job = self.base().store().job(id).await?;
         job.ok_or_else(|| StoreError::JobNotFound(id.clone()).into())
     }
 
     pub async fn jobs(&self, filter: &JobFilter) -> Result<Page<JobRecord>> {
-        match self.store().list_jobs(filter).await {
+        match self.base().store().list_jobs(filter).await {
             // A process has it, and it has had no job yet.
             Err(StoreError::QueueNotFound(_)) if self.has_queue(&filter.queue) => Ok(Page {
                 items: Vec::new(),
@@ -154,7 +155,7 @@ impl Runtime {
 
     /// Promotes, retries, cancels, removes or changes a job.
     pub async fn steer(&self, job: &RunId, steer: Steer) -> Result<()> {
-        self.refuse_when_stopping()?;
+        self.base().refuse_when_stopping()?;
         match steer {
             Steer::Promote | Steer::Retry { .. } | Steer::Delay { .. } => {
                 let queue = self.job(job).await?.queue;
@@ -175,9 +176,9 @@ impl Runtime {
         priority: Option<i32>,
         delay_ms: Option<u64>,
     ) -> Result<()> {
-        self.refuse_when_stopping()?;
+        self.base().refuse_when_stopping()?;
         let bad = |message: &str| Err(Error::BadRequest(message.to_owned()));
-        let (now, mut commit) = (self.now_ms(), Commit::default());
+        let (now, mut commit) = (self.base().now_ms(), Commit::default());
         let mut steers: Vec<Steer> = priority.map(Steer::Priority).into_iter().collect();
         match delay_ms {
             None if steers.is_empty() => {
@@ -203,7 +204,7 @@ impl Runtime {
                 now_ms: now,
             });
         }
-        self.commit(commit).await?;
+        self.base().commit(commit).await?;
         Ok(())
     }
 
@@ -215,7 +216,7 @@ impl Runtime {
         let Some(place) = step.filter(|_| !record.state.is_ended()) else {
             return Ok(());
         };
-        match self.store().run(&place.run).await? {
+        match self.base().store().run(&place.run).await? {
             Some(run) if !run.status.is_ended() => Err(Error::JobOfRun {
                 job: record.id,
                 run: place.run,
@@ -233,7 +234,7 @@ impl Runtime {
             Steer::Retry { at_ms } => (Reason::Redriven, at_ms),
             _ => return self.commit_steer(job, steer, None).await,
         };
-        let now = self.now_ms();
+        let now = self.base().now_ms();
         let waits = Waits::new(queue, reason).at(Some(at_ms).filter(|at_ms| *at_ms > now));
         self.commit_steer(job, steer, Some(waits.draft(now))).await
     }
@@ -246,13 +247,13 @@ impl Runtime {
         let steer = Change::Steer {
             job: job.clone(),
             steer,
-            now_ms: self.now_ms(),
+            now_ms: self.base().now_ms(),
         };
         let mut commit = Commit::default();
         if let Some(said) = said {
             commit = commit.and(Change::Append(to_job(job, vec![said])));
         }
-        self.commit(commit.and(steer)).await?;
+        self.base().commit(commit.and(steer)).await?;
         if let Some(reason) = cancelled {
             self.keeper().cancel(job, reason.as_deref());
         }
@@ -260,7 +261,7 @@ impl Runtime {
     }
 
     pub async fn queue(&self, name: &str) -> Result<QueueView> {
-        let record = match self.store().queue(name).await? {
+        let record = match self.base().store().queue(name).await? {
             Some(record) => record,
             None if self.has_queue(name) => QueueRecord {
                 name: Name::from(name),
@@ -272,8 +273,8 @@ impl Runtime {
     }
 
     /// Every queue that has had a job or has a process here, by name.
-    pub async fn queues(&self) -> Result<Vec<QueueView>> {
-        let mut records = self.store().queues().await?;
+    pub async fn list(&self) -> Result<Vec<QueueView>> {
+        let mut records = self.base().store().queues().await?;
         for process in self.processes().all() {
             let queue = &process.config.queue;
             if self.has_queue(queue) && !records.iter().any(|record| record.name == *queue) {
@@ -302,28 +303,28 @@ impl Runtime {
     }
 
     /// Lets nothing of a queue begin, or lets it begin again.
-    pub async fn pause_queue(&self, queue: &str, paused: bool) -> Result<QueueView> {
-        self.refuse_when_stopping()?;
+    pub async fn pause(&self, queue: &str, paused: bool) -> Result<QueueView> {
+        self.base().refuse_when_stopping()?;
         self.queue(queue).await?;
         let pause = Change::Pause {
             queue: Name::from(queue),
             paused,
-            now_ms: self.now_ms(),
+            now_ms: self.base().now_ms(),
         };
-        self.commit(Commit::of(pause)).await?;
+        self.base().commit(Commit::of(pause)).await?;
         self.queue(queue).await
     }
 
     /// Removes what waits; with `delayed` also what waits for its time. The jobs of steps stay: their
     /// runs wait for them.
-    pub async fn drain_queue(&self, queue: &str, delayed: bool) -> Result<Drained> {
+    pub async fn drain(&self, queue: &str, delayed: bool) -> Result<Drained> {
         self.queue(queue).await?;
         let mut removed = self
-            .purge(queue, JobState::Waiting, self.now_ms(), None)
+            .purge(queue, JobState::Waiting, self.base().now_ms(), None)
             .await?;
         if delayed {
             removed += self
-                .purge(queue, JobState::Delayed, self.now_ms(), None)
+                .purge(queue, JobState::Delayed, self.base().now_ms(), None)
                 .await?;
         }
         let QueueRecord {
@@ -343,7 +344,7 @@ impl Runtime {
         before_ms: Millis,
         most: Option<u64>,
     ) -> Result<u64> {
-        self.refuse_when_stopping()?;
+        self.base().refuse_when_stopping()?;
         let mut removed = 0;
         loop {
             let left = most.map_or(BATCH as u64, |most| most.saturating_sub(removed));
@@ -358,12 +359,14 @@ impl Runtime {
                 spare: Some("step"),
                 limit,
             };
-            let gone = match self.store().purge_jobs(&purge).await {
+            let gone = match self.base().store().purge_jobs(&purge).await {
                 Err(StoreError::QueueNotFound(_)) if self.has_queue(queue) => 0,
                 gone => gone?,
             };
             removed += gone;
-            self.bus().purged(&purge.queue, state, gone, self.now_ms());
+            self.base()
+                .bus()
+                .purged(&purge.queue, state, gone, self.base().now_ms());
             if gone < limit as u64 {
                 return Ok(removed);
             }

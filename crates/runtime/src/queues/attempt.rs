@@ -16,12 +16,12 @@ use riverrun_types::{
 use serde_json::json;
 
 use super::{
-    Stop,
+    Queues,
     host::{BatchHost, JobHost},
+    keeper::Stop,
     record,
     request::KeptOptions,
 };
-use crate::Runtime;
 
 /// How long a handler that was asked to stop may take before it is given up. Providers stop it by
 /// force earlier than that.
@@ -39,7 +39,7 @@ struct StartedJob {
     stop: Stop,
 }
 
-impl Runtime {
+impl Queues {
     /// Runs jobs that were claimed together, and records what became of each.
     pub(super) async fn attempt(&self, process: &Arc<Process>, jobs: Vec<ClaimedJob>) {
         let cancel = Cancellation::default();
@@ -61,7 +61,7 @@ impl Runtime {
         if held.is_empty() {
             return;
         }
-        let began = self.now_ms();
+        let began = self.base().now_ms();
         for held in &held {
             self.job_stats()
                 .started(&process.config.queue, began - held.job.ready_ms);
@@ -80,7 +80,7 @@ impl Runtime {
         })));
         // No job of a batch takes longer than it may.
         let timeout = held.iter().filter_map(|held| held.policy.timeout).min();
-        let timeout = timeout.unwrap_or(self.options().attempt_timeout);
+        let timeout = timeout.unwrap_or(self.base().options().attempt_timeout);
         let invoke = invoke(self, process, &held, timeout).await;
         let outcome = match invoke {
             Err(error) => Err(error),
@@ -118,7 +118,7 @@ impl Runtime {
         invocation: Invocation,
         timeout: Duration,
     ) -> Result<Reply, WorkError> {
-        let clock = self.clock();
+        let clock = self.base().clock();
         let _running = clock.handler();
         let cancel = invocation.cancel.clone();
         let mut running = process.provider.invoke(invocation);
@@ -127,7 +127,7 @@ impl Runtime {
                 biased;
                 outcome = &mut running => Err(outcome),
                 () = clock.sleep(timeout) => Ok(CancelReason::Timeout),
-                () = self.grace_over() => Ok(CancelReason::Shutdown),
+                () = self.base().grace_over() => Ok(CancelReason::Shutdown),
                 reason = cancel.cancelled() => Ok(reason),
             }
         };
@@ -168,7 +168,7 @@ impl Runtime {
         is_lost: bool,
         said: (Vec<Draft>, Option<Json>),
     ) {
-        let now = self.now_ms();
+        let now = self.base().now_ms();
         let queue = &process.config.queue;
         let started = held.job.created_ms;
         let lease = &held.job.lease;
@@ -267,12 +267,15 @@ impl Runtime {
             cancelling,
         } = stalled;
         if let Some(place) = KeptOptions::read(job.options.as_ref()).step {
-            return self.give_up_step(&job, &queue, &place).await;
+            if let Some(steps) = self.steps() {
+                steps.give_up(job, queue, place).await;
+            }
+            return;
         }
         let process = self.processes().of_queue(&queue);
         let options = KeptOptions::read(job.options.as_ref());
         let policy = options.policy(process.as_deref());
-        let now = self.now_ms();
+        let now = self.base().now_ms();
         let decided = match cancelling {
             true => Settled::Cancelled {
                 error: Json::of(&WorkError::new(
@@ -299,20 +302,20 @@ impl Runtime {
                 tracing::warn!(%error, "a job whose worker was lost could not be settled")
             }
         }
-        self.bus().work_in(&queue);
+        self.base().bus().work_in(&queue);
     }
 }
 
 /// The input of a handler.
 async fn invoke(
-    runtime: &Runtime,
+    queues: &Queues,
     process: &Process,
     held: &[StartedJob],
     timeout: Duration,
 ) -> Result<Invoke, WorkError> {
     let mut inputs = Vec::with_capacity(held.len());
     for held in held {
-        inputs.push(input(runtime, held).await?);
+        inputs.push(input(queues, held).await?);
     }
     let is_batch = process.config.batch.is_some();
     let (job, jobs) = match inputs.pop() {
@@ -336,7 +339,7 @@ async fn invoke(
     })
 }
 
-async fn input(runtime: &Runtime, held: &StartedJob) -> Result<JobInput, WorkError> {
+async fn input(queues: &Queues, held: &StartedJob) -> Result<JobInput, WorkError> {
     let StartedJob {
         job,
         policy,
@@ -345,7 +348,7 @@ async fn input(runtime: &Runtime, held: &StartedJob) -> Result<JobInput, WorkErr
     } = held;
     let journal = match job.has_stream {
         false => Vec::new(),
-        true => Box::pin(super::host::journal(runtime, &job.lease.id)).await?,
+        true => Box::pin(super::host::journal(queues.base(), &job.lease.id)).await?,
     };
     Ok(JobInput {
         job_id: Some(job.lease.id.to_string()),

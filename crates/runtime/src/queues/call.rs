@@ -21,11 +21,11 @@ use tokio::sync::{SetOnce, mpsc, oneshot};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::{
+    Queues,
     host::{CallHome, Home, JobHost},
     record,
     request::KeptOptions,
 };
-use crate::Runtime;
 
 /// Bytes of frames that may wait for somebody who hears them; further ones are missed.
 const MAX_WAITING_BYTES: usize = 1 << 20;
@@ -146,17 +146,17 @@ impl Calls {
 
 /// An id in use, until it is dropped.
 struct Running {
-    runtime: Runtime,
+    queues: Queues,
     id: RunId,
 }
 
 impl Running {
-    fn begin(runtime: &Runtime, id: &RunId) -> Result<Self, WorkError> {
-        match runtime.calls().running.lock().entry(id.clone()) {
+    fn begin(queues: &Queues, id: &RunId) -> Result<Self, WorkError> {
+        match queues.calls().running.lock().entry(id.clone()) {
             Entry::Vacant(free) => {
-                free.insert(runtime.now_ms());
+                free.insert(queues.base().now_ms());
                 Ok(Self {
-                    runtime: runtime.clone(),
+                    queues: queues.clone(),
                     id: id.clone(),
                 })
             }
@@ -170,19 +170,19 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.runtime.calls().running.lock().remove(&self.id);
+        self.queues.calls().running.lock().remove(&self.id);
     }
 }
 
-impl Runtime {
+impl Queues {
     /// Runs a process and answers with its result.
     pub async fn call(&self, request: CallRequest) -> Result<Json, WorkError> {
-        if self.is_stopping() {
+        if self.base().is_stopping() {
             let message = "the server is shutting down";
             return Err(WorkError::new(ErrorCode::ShuttingDown, message));
         }
         let process = self.processes().get(&request.process).ok_or_else(|| {
-            if let Some(error) = self.broken().of_process(&request.process) {
+            if let Some(error) = self.processes().why_broken(&request.process) {
                 return error;
             }
             let known: Vec<String> = self
@@ -209,14 +209,14 @@ impl Runtime {
         }
         let id = request.call_id.clone().unwrap_or_else(RunId::fresh);
         let running = Running::begin(self, &id)?;
-        let _busy = self.clock().busy();
+        let _busy = self.base().clock().busy();
         let correlation = request.correlation_id.unwrap_or_else(|| id.to_string());
         let home = Arc::new(CallHome {
             id: id.clone(),
             is_kept: !request.forget && process.config.persist_frames,
             begun: SetOnce::new(),
         });
-        let began = self.now_ms();
+        let began = self.base().now_ms();
         if home.is_kept {
             self.record_begin(&home, &process.id, began, &request.input);
         }
@@ -240,7 +240,7 @@ impl Runtime {
         let timeout = request
             .timeout
             .or(process.config.policy.timeout)
-            .unwrap_or(self.options().attempt_timeout);
+            .unwrap_or(self.base().options().attempt_timeout);
         let job = JobInput {
             input: Some(request.input),
             attempt: 1,
@@ -279,9 +279,9 @@ impl Runtime {
     ) -> Result<Reply, WorkError> {
         let cancel = invocation.cancel.clone();
         let (tell, outcome_of) = oneshot::channel();
-        let runtime = self.clone();
-        let running = AbortOnDropHandle::new(self.spawn(async move {
-            let _ = tell.send(runtime.bounded(&process, invocation, timeout).await);
+        let queues = self.clone();
+        let running = AbortOnDropHandle::new(self.base().spawn(async move {
+            let _ = tell.send(queues.bounded(&process, invocation, timeout).await);
         }));
         let ended = async {
             tokio::select! {
@@ -293,7 +293,7 @@ impl Runtime {
                 })),
             }
         };
-        match self.clock().rest(ended).await {
+        match self.base().clock().rest(ended).await {
             Ok(outcome) => outcome,
             Err(reason) => {
                 drop(running.detach());
@@ -307,9 +307,9 @@ impl Runtime {
         let started = Draft::new(began, EventType::parse("call.started"))
             .data(record::Called { process, input });
         let append = Home::Call(home.clone()).append(vec![started]);
-        let (runtime, home) = (self.clone(), home.clone());
-        self.spawn(async move {
-            if let Err(error) = runtime.commit(Commit::of(Change::Append(append))).await {
+        let (queues, home) = (self.clone(), home.clone());
+        self.base().spawn(async move {
+            if let Err(error) = queues.base().commit(Commit::of(Change::Append(append))).await {
                 tracing::warn!(call = %home.id, %error, "the beginning of a call could not be recorded");
             }
             let _ = home.begun.set(());
@@ -324,7 +324,7 @@ impl Runtime {
         mut drafts: Vec<Draft>,
         outcome: &Result<Json, WorkError>,
     ) {
-        let now = self.now_ms();
+        let now = self.base().now_ms();
         drafts.push(match outcome {
             Ok(value) => {
                 Draft::new(now, EventType::parse("call.completed")).data(record::Answered {
@@ -339,12 +339,12 @@ impl Runtime {
                 Draft::new(now, EventType::parse("call.failed")).data(record::Failed { error })
             }
         });
-        let runtime = self.clone();
-        self.spawn(async move {
+        let queues = self.clone();
+        self.base().spawn(async move {
             let home = Home::Call(home);
             let append = Change::Append(home.append(drafts));
             let commit = home.fenced(None, now).await.and(append);
-            if let Err(error) = runtime.commit(commit).await {
+            if let Err(error) = queues.base().commit(commit).await {
                 tracing::warn!(call = %home.id(), %error, "the end of a call could not be recorded");
             }
         });

@@ -18,8 +18,8 @@ use riverrun_store::{
 };
 use riverrun_types::{Millis, Name};
 
-use super::{actions::BATCH, attempt::to_job};
-use crate::{Error, Result, Runtime};
+use super::{Queues, actions::BATCH, attempt::to_job};
+use crate::base::{Error, Result};
 
 /// Which dead letters are to wait again, and how fast.
 #[derive(Clone, Debug)]
@@ -110,12 +110,12 @@ impl Walk {
     }
 
     /// The next jobs, as many as fit into one commit; none may be among those looked at.
-    async fn next(&mut self, runtime: &Runtime) -> Result<Option<Vec<JobRecord>>> {
+    async fn next(&mut self, queues: &Queues) -> Result<Option<Vec<JobRecord>>> {
         if self.is_over || self.left == 0 {
             return Ok(None);
         }
         self.filter.limit = usize::try_from(self.left).unwrap_or(BATCH).min(BATCH);
-        let page = runtime.jobs(&self.filter).await?;
+        let page = queues.jobs(&self.filter).await?;
         self.is_over = page.next.is_none();
         self.filter.cursor = page.next;
         self.left -= page.items.len() as u64;
@@ -123,10 +123,10 @@ impl Walk {
     }
 }
 
-impl Runtime {
+impl Queues {
     /// Lets dead letters of a queue wait again, from their first attempt on.
     pub async fn redrive(&self, queue: &str, redrive: Redrive) -> Result<Redriven> {
-        self.refuse_when_stopping()?;
+        self.base().refuse_when_stopping()?;
         self.queue(queue).await?;
         let queue = Name::from(queue);
         let guard = self.redrives().begin(&queue)?;
@@ -137,14 +137,14 @@ impl Runtime {
             wanted,
             ..
         } = redrive;
-        let mut walk = Walk::new(&queue, JobState::Failed, wanted, most, self.now_ms());
+        let mut walk = Walk::new(&queue, JobState::Failed, wanted, most, self.base().now_ms());
         let mut redriven = 0;
         while let Some(jobs) = walk.next(self).await? {
             redriven += self
                 .retry_all(&jobs, walk.began, redriven, per_second)
                 .await?;
             if Instant::now() >= over && !walk.is_over && walk.left > 0 {
-                self.spawn(redrive_rest(
+                self.base().spawn(redrive_rest(
                     self.clone(),
                     guard,
                     walk,
@@ -171,8 +171,14 @@ impl Runtime {
         wanted: Wanted,
         most: Option<u64>,
     ) -> Result<u64> {
-        self.refuse_when_stopping()?;
-        let mut walk = Walk::new(&Name::from(queue), state, wanted, most, self.now_ms());
+        self.base().refuse_when_stopping()?;
+        let mut walk = Walk::new(
+            &Name::from(queue),
+            state,
+            wanted,
+            most,
+            self.base().now_ms(),
+        );
         let mut removed = 0;
         while let Some(jobs) = walk.next(self).await? {
             let steers = jobs.iter().map(|job| (job, Steer::Remove)).collect();
@@ -209,7 +215,7 @@ impl Runtime {
 
     /// Steers jobs in one commit. Where somebody else was first with one of them, one by one.
     async fn steer_all(&self, steers: Vec<(&JobRecord, Steer)>) -> Result<u64> {
-        let now = self.now_ms();
+        let now = self.base().now_ms();
         if steers.is_empty() {
             return Ok(0);
         }
@@ -217,7 +223,7 @@ impl Runtime {
         for (job, steer) in &steers {
             commit = steered(commit, job, steer, now);
         }
-        match self.commit(commit).await {
+        match self.base().commit(commit).await {
             Ok(_) => return Ok(steers.len() as u64),
             Err(StoreError::JobState { .. } | StoreError::JobNotFound(_)) => {}
             Err(error) => return Err(error.into()),
@@ -225,6 +231,7 @@ impl Runtime {
         let mut done = 0;
         for (job, steer) in &steers {
             match self
+                .base()
                 .commit(steered(Commit::default(), job, steer, now))
                 .await
             {
@@ -254,20 +261,20 @@ fn steered(mut commit: Commit, job: &JobRecord, steer: &Steer, now_ms: Millis) -
 /// Goes on when whoever asked has been answered. A shutdown ends it: what it has not come to is
 /// still a dead letter.
 async fn redrive_rest(
-    runtime: Runtime,
+    queues: Queues,
     guard: RedriveGuard,
     mut walk: Walk,
     mut redriven: u64,
     per_second: Option<NonZeroU32>,
 ) {
     let queue = &guard.queue;
-    while !runtime.is_stopping() {
+    while !queues.base().is_stopping() {
         let step = async {
-            let Some(jobs) = walk.next(&runtime).await? else {
+            let Some(jobs) = walk.next(&queues).await? else {
                 return Ok(None);
             };
             let (began, before) = (walk.began, redriven);
-            let done = runtime.retry_all(&jobs, began, before, per_second).await?;
+            let done = queues.retry_all(&jobs, began, before, per_second).await?;
             Ok::<_, Error>(Some(done))
         };
         match step.await {

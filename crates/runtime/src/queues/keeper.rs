@@ -13,7 +13,8 @@ use riverrun_store::JobLease;
 use riverrun_types::RunId;
 use tokio::sync::Notify;
 
-use crate::{Runtime, leases::lease_ms};
+use super::Queues;
+use crate::base::Base;
 
 /// How one job of an invocation is stopped. The handler of a batch is asked to stop once all of its
 /// jobs are to stop: until then the others go on.
@@ -131,8 +132,8 @@ impl Keeper {
     }
 
     /// Resolves when a shutdown has begun and nothing runs here any more.
-    async fn idle(&self, runtime: &Runtime) {
-        runtime.stopping().await;
+    async fn idle(&self, base: &Base) {
+        base.stopping().await;
         while !self.running.lock().is_empty() {
             self.emptied.notified().await;
         }
@@ -140,32 +141,35 @@ impl Keeper {
 }
 
 /// Renews the leases of all jobs that run here, three times in a lease's life.
-pub(crate) async fn keep(runtime: Runtime) {
-    let every = runtime.options().lease / 3;
-    let keeper = runtime.keeper();
+pub(crate) async fn keep(queues: Queues) {
+    let every = queues.base().options().lease / 3;
+    let keeper = queues.keeper();
     loop {
         let beat = async {
             if keeper.running.lock().is_empty() {
                 keeper.begun.notified().await;
             }
-            runtime.clock().sleep_to_beat(every).await;
+            queues.base().clock().sleep_to_beat(every).await;
         };
         // A shutdown lets jobs finish; their leases are needed until then.
         let goes_on = async {
             tokio::select! {
                 () = beat => true,
-                () = keeper.idle(&runtime) => false,
+                () = keeper.idle(queues.base()) => false,
             }
         };
-        if !runtime.clock().rest(goes_on).await {
+        if !queues.base().clock().rest(goes_on).await {
             return;
         }
         let tokens = keeper.tokens();
         if tokens.is_empty() {
             continue;
         }
-        let until = runtime.now_ms().saturating_add(lease_ms(&runtime));
-        match runtime.store().keep_jobs(&tokens, until).await {
+        let until = queues
+            .base()
+            .now_ms()
+            .saturating_add(queues.base().lease_ms());
+        match queues.base().store().keep_jobs(&tokens, until).await {
             Ok(beats) => {
                 keeper.lost(&beats.lost);
                 for job in &beats.cancelling {

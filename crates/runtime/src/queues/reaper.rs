@@ -5,15 +5,18 @@ use std::time::Duration;
 
 use riverrun_store::StalledJob;
 
-use crate::{Runtime, runtime::rest};
+use super::Queues;
 
 /// Jobs that are looked at together.
 const BATCH: usize = 256;
 
-pub(crate) async fn reap(runtime: Runtime) {
-    let every = runtime.options().lease / 3;
+pub(crate) async fn reap(queues: Queues) {
+    let every = queues.base().options().lease / 3;
     loop {
-        let stalled = runtime.store().stalled_jobs(runtime.now_ms(), BATCH);
+        let stalled = queues
+            .base()
+            .store()
+            .stalled_jobs(queues.base().now_ms(), BATCH);
         let (stalled, _) = stalled.await.unwrap_or_else(|error| {
             tracing::warn!(%error, "stalled jobs could not be looked for");
             (Vec::new(), None)
@@ -21,25 +24,25 @@ pub(crate) async fn reap(runtime: Runtime) {
         let is_full = stalled.len() == BATCH;
         // What runs here is alive, though its lease may have run out: the machine slept. It is
         // about to be renewed.
-        let is_gone = |stalled: &StalledJob| !runtime.keeper().holds(&stalled.job.lease);
+        let is_gone = |stalled: &StalledJob| !queues.keeper().holds(&stalled.job.lease);
         let gone: Vec<StalledJob> = stalled.into_iter().filter(is_gone).collect();
         let is_done = gone.is_empty();
         for job in gone {
-            runtime.give_up(job).await;
+            queues.give_up(job).await;
         }
-        if (!is_full || is_done) && !idle(&runtime, every).await {
+        if (!is_full || is_done) && !idle(&queues, every).await {
             return;
         }
     }
 }
 
 /// Waits for the next look; false when the server stops.
-async fn idle(runtime: &Runtime, every: Duration) -> bool {
+async fn idle(queues: &Queues, every: Duration) -> bool {
     let look = async {
         tokio::select! {
-            () = runtime.clock().sleep_lightly(every) => {}
-            () = runtime.processes().taken_up.notified() => {}
+            () = queues.base().clock().sleep_lightly(every) => {}
+            () = queues.processes().taken_up.notified() => {}
         }
     };
-    rest(runtime, look).await
+    queues.base().rest(look).await
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 const MAX_MESSAGE: usize = 64 << 10;
 
 /// The event that a frame is recorded as; a heartbeat is none.
-pub(crate) fn frame(frame: &Frame, now_ms: Millis) -> Option<Draft> {
+pub(crate) fn frame_event(frame: &Frame, now_ms: Millis) -> Option<Draft> {
     let (kind, data) = match frame {
         Frame::Log {
             level,

@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 
 /// The rooms of the queues that have a worker here.
 #[derive(Default)]
-pub(crate) struct Rooms(DashMap<Name, Arc<Room>>);
+pub(super) struct Rooms(DashMap<Name, Arc<Room>>);
 
 impl Rooms {
     pub(super) fn of(&self, queue: &Name, work: impl FnOnce() -> Arc<Notify>) -> Arc<Room> {
@@ -83,7 +83,7 @@ impl Room {
 }
 
 /// Room that jobs take; given back when they have ended.
-pub(super) struct ReservedRoom {
+pub(crate) struct ReservedRoom {
     room: Arc<Room>,
     pub count: usize,
 }

@@ -12,23 +12,25 @@ use riverrun_types::{Millis, Name, RunId};
 use tokio::task::JoinHandle;
 
 use super::{
-    process::Current,
+    Queues,
     request::KeptOptions,
     room::{ReservedRoom, Room},
 };
 use crate::{
-    Runtime,
+    base::Result,
     crashes::{StartPermit, Unit},
-    leases::lease_ms,
+    processes::Current,
 };
 
-pub(super) async fn work(runtime: Runtime, queue: Name, mut current: Current) {
-    let room = runtime.rooms().of(&queue, || runtime.bus().work(&queue));
+pub(super) async fn work(queues: Queues, queue: Name, mut current: Current) {
+    let room = queues
+        .rooms()
+        .of(&queue, || queues.base().bus().work(&queue));
     loop {
         let Some(process) = current.borrow_and_update().clone() else {
             return;
         };
-        if runtime.is_stopping() {
+        if queues.base().is_stopping() {
             return;
         }
         let mut free = free(&process, &room);
@@ -39,18 +41,18 @@ pub(super) async fn work(runtime: Runtime, queue: Name, mut current: Current) {
         // Before it is known whether ends matter: none is missed that comes meanwhile.
         room.wants_ends(true);
         if free.jobs > 0 {
-            let start_permit = runtime.alone().start_permit(&runtime).await;
-            if runtime.is_stopping() {
+            let start_permit = queues.alone().start_permit().await;
+            if queues.base().is_stopping() {
                 return;
             }
             let most = start_permit.most(free.jobs, batch_size(&process));
-            match claim(&runtime, &process, most).await {
+            match claim(&queues, &process, most).await {
                 Ok(claimed) => {
                     let is_all = claimed.jobs.len() == most;
                     next_ms = claimed.next_ms;
                     are_left = claimed.are_left;
                     free.use_for(claimed.jobs.len());
-                    begin(&runtime, &process, &room, start_permit, claimed.jobs).await;
+                    begin(&queues, &process, &room, start_permit, claimed.jobs).await;
                     if is_all {
                         continue;
                     }
@@ -59,7 +61,7 @@ pub(super) async fn work(runtime: Runtime, queue: Name, mut current: Current) {
                 }
                 Err(error) => {
                     tracing::warn!(%error, %queue, "no jobs could be claimed; trying again");
-                    next_ms = Some(runtime.now_ms() + 500);
+                    next_ms = Some(queues.base().now_ms() + 500);
                     free.more = None;
                 }
             }
@@ -75,12 +77,12 @@ pub(super) async fn work(runtime: Runtime, queue: Name, mut current: Current) {
             tokio::select! {
                 () = room.news() => true,
                 () = roomier(more) => true,
-                () = sleep_until(&runtime, next_ms) => true,
+                () = sleep_until(&queues, next_ms) => true,
                 changed = current.changed() => changed.is_ok(),
-                () = runtime.stopping() => false,
+                () = queues.base().stopping() => false,
             }
         };
-        if !runtime.clock().rest(goes_on).await {
+        if !queues.base().clock().rest(goes_on).await {
             return;
         }
     }
@@ -159,54 +161,58 @@ fn is_limited(process: &Process) -> bool {
         || limits.gather.is_some()
 }
 
-async fn sleep_until(runtime: &Runtime, ms: Option<Millis>) {
+async fn sleep_until(queues: &Queues, ms: Option<Millis>) {
     let Some(ms) = ms else {
         return std::future::pending().await;
     };
     // Never at once again: what is due now and still cannot begin is waited for a little.
-    let soon = runtime.now_ms() + 1;
-    runtime.clock().sleep_until(ms.max(soon)).await;
+    let soon = queues.base().now_ms() + 1;
+    queues.base().clock().sleep_until(ms.max(soon)).await;
 }
 
-async fn claim(runtime: &Runtime, process: &Process, limit: usize) -> crate::Result<ClaimedJobs> {
-    let now = runtime.now_ms();
+async fn claim(queues: &Queues, process: &Process, limit: usize) -> Result<ClaimedJobs> {
+    let now = queues.base().now_ms();
     let claim = ClaimJobs {
         queue: process.config.queue.clone(),
-        owner: runtime.options().owner.clone(),
+        owner: queues.base().options().owner.clone(),
         limit,
         now_ms: now,
-        until_ms: now.saturating_add(lease_ms(runtime)),
+        until_ms: now.saturating_add(queues.base().lease_ms()),
         limits: process.config.limits,
     };
     let queue = claim.queue.clone();
-    let claimed = runtime.store().claim_jobs(claim).await?;
-    runtime.bus().claimed(&queue, &claimed.jobs, now).await;
+    let claimed = queues.base().store().claim_jobs(claim).await?;
+    queues
+        .base()
+        .bus()
+        .claimed(&queue, &claimed.jobs, now)
+        .await;
     Ok(claimed)
 }
 
 /// Begins what was claimed; where units are taken up one at a time, until this one has passed.
 async fn begin(
-    runtime: &Runtime,
+    queues: &Queues,
     process: &Arc<Process>,
     room: &Arc<Room>,
     start_permit: StartPermit,
     jobs: Vec<ClaimedJob>,
 ) {
-    let alone = runtime.alone();
+    let alone = queues.alone();
     if alone.is_over() || jobs.is_empty() {
-        launch(runtime, process, room, jobs);
+        launch(queues, process, room, jobs);
         return;
     }
     let ids: Vec<RunId> = jobs.iter().map(|job| job.lease.id.clone()).collect();
     let units = ids.iter().cloned().map(Unit::Job).collect();
-    alone.record(runtime, &start_permit, units).await;
-    let running = launch(runtime, process, room, jobs);
-    alone.watch(runtime, start_permit, &ids, running).await;
+    alone.record(&start_permit, units).await;
+    let running = launch(queues, process, room, jobs);
+    alone.watch(start_permit, &ids, running).await;
 }
 
 /// Begins what was claimed: each job on its own, or in batches where the process wants them.
 fn launch(
-    runtime: &Runtime,
+    queues: &Queues,
     process: &Arc<Process>,
     room: &Arc<Room>,
     jobs: Vec<ClaimedJob>,
@@ -219,7 +225,7 @@ fn launch(
         _ => jobs.into_iter().partition(is_step),
     };
     for step in steps {
-        running.push(launch_one(runtime, process, room, vec![step]));
+        running.push(launch_one(queues, process, room, vec![step]));
     }
     let mut jobs = jobs.into_iter();
     loop {
@@ -227,7 +233,7 @@ fn launch(
         if batch.is_empty() {
             return running;
         }
-        running.push(launch_one(runtime, process, room, batch));
+        running.push(launch_one(queues, process, room, batch));
     }
 }
 
@@ -236,34 +242,35 @@ fn is_step(job: &ClaimedJob) -> bool {
 }
 
 fn launch_one(
-    runtime: &Runtime,
+    queues: &Queues,
     process: &Arc<Process>,
     room: &Arc<Room>,
     jobs: Vec<ClaimedJob>,
 ) -> JoinHandle<()> {
-    launch_in(runtime, process, room.take(jobs.len()), jobs)
+    launch_in(queues, process, room.take(jobs.len()), jobs)
 }
 
 /// Begins jobs that have their room.
 pub(super) fn launch_in(
-    runtime: &Runtime,
+    queues: &Queues,
     process: &Arc<Process>,
     taken: ReservedRoom,
     jobs: Vec<ClaimedJob>,
 ) -> JoinHandle<()> {
-    let (task, process) = (runtime.clone(), process.clone());
     if let [job] = &jobs[..]
-        && let options = KeptOptions::read(job.options.as_ref())
-        && let Some(place) = &options.step
+        && let Some(place) = KeptOptions::read(job.options.as_ref()).step
     {
-        let (job, place) = (job.clone(), place.clone());
-        // On the heap before it is handed on: a task is copied several times on its way.
-        return runtime.spawn(Box::pin(async move {
-            task.attempt_step(&job, place).await;
-            drop(taken);
-        }));
+        return match queues.steps() {
+            Some(steps) => queues
+                .base()
+                .spawn(steps.attempt(job.clone(), place, taken)),
+            // Nobody has the runtime any more: the lease of the job expires.
+            None => queues.base().spawn(std::future::ready(())),
+        };
     }
-    runtime.spawn(Box::pin(async move {
+    let (task, process) = (queues.clone(), process.clone());
+    // On the heap before it is handed on: a task is copied several times on its way.
+    queues.base().spawn(Box::pin(async move {
         task.attempt(&process, jobs).await;
         drop(taken);
     }))
@@ -280,14 +287,10 @@ mod tests {
     /// Every job is one of these, allocated and copied when it begins: what an attempt seldom does
     /// is boxed.
     #[test]
-    #[expect(unreachable_code, reason = "only the types are looked at")]
     fn attempts_are_small() {
-        let runtime: fn() -> &'static Runtime = || unreachable!();
+        let queues: fn() -> &'static Queues = || unreachable!();
         let process: fn() -> &'static Arc<Process> = || unreachable!();
-        let job: fn() -> &'static ClaimedJob = || unreachable!();
-        let jobs = size(|| runtime().attempt(process(), Vec::new()));
+        let jobs = size(|| queues().attempt(process(), Vec::new()));
         assert!(jobs < 4_000, "{jobs} bytes");
-        let step = size(|| runtime().attempt_step(job(), unreachable!()));
-        assert!(step < 4_000, "{step} bytes");
     }
 }

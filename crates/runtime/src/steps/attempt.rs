@@ -8,23 +8,18 @@ use riverrun_protocol::{CancelReason, Reply, Suspended, WorkError};
 use riverrun_store::{
     AwaitState, Awaited, Change, ClaimedJob, Commit, Error as StoreError, NewAwait, Settle, Settled,
 };
-use riverrun_types::{Await, AwaitType, Draft, ErrorCode, EventType, Json, Name, Retry, RunId};
+use riverrun_types::{Draft, ErrorCode, EventType, Json, Name, Retry, RunId};
 
-use super::{
-    Callback, StepPlace,
-    awaits::{self, Past},
-    fitting::mismatch,
-    host::StepHost,
-    log::log,
-    mailbox::{Fence, Message},
-    prepare::Prepared,
-};
+use super::{Steps, fitting::mismatch, host::StepHost, log::log, prepare::Prepared};
 use crate::{
-    Compiled, Error, Runtime,
+    awaits::{self, Callback, Past},
+    base::Error,
+    flows::Compiled,
     queues::{
-        KeptOptions, Stop, checked, failure_of as failure, is_loss, is_released, silent, to_job,
-        waiting_event,
+        KeptOptions, StepPlace, Stop, checked, failure_of as failure, is_loss, is_released, silent,
+        to_job, waiting_event,
     },
+    runs::{Fence, Message},
 };
 
 /// An attempt under way.
@@ -36,9 +31,9 @@ struct Attempt<'a> {
     cancel: Cancellation,
 }
 
-impl Runtime {
+impl Steps {
     /// Runs the job of a visit, and has what became of it judged.
-    pub(crate) async fn attempt_step(&self, job: &ClaimedJob, place: StepPlace) {
+    pub(crate) async fn attempt(&self, job: &ClaimedJob, place: StepPlace) {
         if job.losses_in_row >= retry::MAX_LOSSES {
             return Box::pin(self.quarantine_step(job, &place)).await;
         }
@@ -46,10 +41,11 @@ impl Runtime {
             return;
         };
         let process = &prepared.process;
-        self.job_stats()
-            .started(&process.config.queue, self.now_ms() - job.ready_ms);
+        self.queues()
+            .job_stats()
+            .started(&process.config.queue, self.base().now_ms() - job.ready_ms);
         let cancel = Cancellation::default();
-        self.keeper().begin(&job.lease, Stop::of(&cancel));
+        self.queues().keeper().begin(&job.lease, Stop::of(&cancel));
         let host = StepHost::new(self, &prepared, job, &place, cancel.clone());
         let attempt = Attempt {
             job,
@@ -60,7 +56,7 @@ impl Runtime {
         };
         let outcome = self.run_step(&attempt).await;
         self.end_step(&attempt, outcome).await;
-        self.keeper().end(&job.lease);
+        self.queues().keeper().end(&job.lease);
     }
 
     /// Parks a visit whose job was lost too often in a row. The run may not know of the last
@@ -69,7 +65,7 @@ impl Runtime {
         let began = Input::Began {
             visit: place.visit(),
             attempt: place.before.saturating_add(job.attempt),
-            at_ms: self.now_ms(),
+            at_ms: self.base().now_ms(),
         };
         let mut message = Message::new(vec![began]);
         message.last = Some(Input::Park {
@@ -82,7 +78,7 @@ impl Runtime {
             settles: true,
         });
         let run = &place.run;
-        match self.deliver_here(run, message).await {
+        match self.runs().deliver_here(run, message).await {
             Ok(_) => {
                 tracing::error!(%run, step = %place.step, "a step is parked: its worker was lost too often");
             }
@@ -103,7 +99,7 @@ impl Runtime {
             cancel: attempt.cancel.clone(),
         };
         let timeout = self.step_timeout(flow, &attempt.place.step, process);
-        let running = self.bounded(process, invocation, timeout);
+        let running = self.queues().bounded(process, invocation, timeout);
         tokio::pin!(running);
         loop {
             tokio::select! {
@@ -175,7 +171,9 @@ impl Runtime {
                 match checked(process, Ok(value)) {
                     Ok(output) => {
                         let ended = Outcome::success(output);
-                        self.with_declared_time(flow, &place.step, ended).await
+                        self.runs()
+                            .with_declared_time(flow, &place.step, ended)
+                            .await
                     }
                     Err(error) => Outcome::Failure(failure(error)),
                 }
@@ -186,7 +184,7 @@ impl Runtime {
             },
         };
         let message = self.end_message(attempt, outcome, said, suspended);
-        match self.deliver_here(&place.run, message).await {
+        match self.runs().deliver_here(&place.run, message).await {
             Ok(_) => {}
             Err(Error::Store(StoreError::JobLost(_))) => {
                 tracing::warn!(job = %job.lease.id, "the lease was lost; the outcome is not recorded");
@@ -219,8 +217,9 @@ impl Runtime {
         }
         let retry = retry_of(flow, &place.step, process);
         let settled = counted(&outcome, retry, failures.saturating_add(1));
-        let took = self.now_ms() - job.created_ms;
-        self.job_stats()
+        let took = self.base().now_ms() - job.created_ms;
+        self.queues()
+            .job_stats()
             .settled(&process.config.queue, &settled, took);
         log(place, *number, &outcome, &settled);
         let visit = place.visit();
@@ -252,50 +251,7 @@ impl Runtime {
         let own = flow.plan.step(step).and_then(|step| step.timeout_ms);
         let own = own.map(Duration::from_millis);
         own.or(process.config.policy.timeout)
-            .unwrap_or(self.options().attempt_timeout)
-    }
-
-    /// The end of a handler, after the time that its step declares.
-    pub(crate) async fn with_declared_time(
-        &self,
-        flow: &Compiled,
-        step: &str,
-        outcome: Outcome,
-    ) -> Outcome {
-        let Some(known) = flow.plan.step(step) else {
-            return outcome;
-        };
-        let is_time = |awaits: &&Await| awaits.kind == AwaitType::Time;
-        let Some(awaits) = known.awaits.as_ref().filter(is_time) else {
-            return outcome;
-        };
-        let (from_ms, output, next) = match outcome {
-            Outcome::Success { output, next } => (self.now_ms(), output, next),
-            Outcome::Wait {
-                until_ms,
-                output,
-                next,
-                ..
-            } => (until_ms, output, next),
-            Outcome::Fork(_) | Outcome::SubFlow(_) if known.pause_ms.is_none() => {
-                let message = "the delay is a function of a result that comes from other steps";
-                return Outcome::Failure(Failure::new(ErrorCode::InputError, message).permanent());
-            }
-            // The engine lets the time pass once the result is there.
-            outcome => return outcome,
-        };
-        let result = output.clone().unwrap_or_else(Json::null);
-        match self.delay_after(awaits, &result).await {
-            Ok(ms) => Outcome::Wait {
-                until_ms: from_ms.saturating_add(ms),
-                reason: Some("declared".to_owned()),
-                output,
-                next,
-            },
-            Err(message) => {
-                Outcome::Failure(Failure::new(ErrorCode::InputError, message).permanent())
-            }
-        }
+            .unwrap_or(self.base().options().attempt_timeout)
     }
 
     /// What code that waits waits for.
@@ -321,7 +277,7 @@ impl Runtime {
         }
         let options = KeptOptions::read(job.options.as_ref());
         let tenant = options.tenant_id.as_deref().map(Name::from);
-        let (run, key, now) = (&place.run, place.visit(), self.now_ms());
+        let (run, key, now) = (&place.run, place.visit(), self.base().now_ms());
         let past = match wait.event_kind.is_some() {
             true => self.past(wait, run, &key).await.map_err(refuse)?,
             false => Past {
@@ -334,7 +290,7 @@ impl Runtime {
             awaits::suspended(wait, input, run, &key, tenant.as_ref(), now, past)
                 .map_err(refuse)?;
         if matches!(awaiting.what, AwaitFor::Trigger { .. }) {
-            let known = self.store().await_by(&awaiting.id).await;
+            let known = self.base().store().await_by(&awaiting.id).await;
             let known = known.map_err(|error| refuse(error.to_string()))?;
             let callback = known.filter(|record| record.run == *run && record.step == key.step);
             let stranger = || refuse("the step waits for a trigger that is not its own".to_owned());
@@ -362,10 +318,14 @@ impl Runtime {
         run: &RunId,
         key: &VisitKey,
     ) -> std::result::Result<Past, String> {
-        let loaded = self.load(run).await.map_err(|error| error.to_string())?;
+        let loaded = self
+            .runs()
+            .load(run)
+            .await
+            .map_err(|error| error.to_string())?;
         let kind = wait.event_kind.as_deref().unwrap_or_default();
         Ok(Past {
-            kept_ms: self.options().retention.emits_ms,
+            kept_ms: self.base().options().retention.emits_ms,
             began_ms: loaded.record.created_ms,
             given: loaded.state.consumed(key, kind, &loaded.context()),
         })
@@ -373,16 +333,16 @@ impl Runtime {
 
     /// A step's job whose lease has expired: it begins again, and the next attempt reports to the
     /// run that this one was lost.
-    pub(crate) async fn give_up_step(&self, job: &ClaimedJob, queue: &Name, place: &StepPlace) {
+    pub(crate) async fn give_up(&self, job: &ClaimedJob, queue: &Name, place: &StepPlace) {
         tracing::warn!(job = %job.lease.id, run = %place.run, "the worker of a step was lost");
         let error = Json::of(&silent());
         let outcome = Settled::Lost { error };
         self.settle_alone(job, outcome, true).await;
-        self.bus().work_in(queue);
+        self.base().bus().work_in(queue);
     }
 
     pub(super) async fn settle_alone(&self, job: &ClaimedJob, outcome: Settled, if_expired: bool) {
-        let (now, lease) = (self.now_ms(), &job.lease);
+        let (now, lease) = (self.base().now_ms(), &job.lease);
         let waits = waiting_event(&lease.queue, &outcome, job.attempt, now);
         let settle = Settle {
             if_expired,
@@ -394,7 +354,7 @@ impl Runtime {
             commit = commit.and(Change::Append(to_job(&lease.id, vec![waits])));
         }
         commit = commit.and(settle.into());
-        match self.commit(commit).await {
+        match self.base().commit(commit).await {
             Ok(_) | Err(StoreError::JobLost(_)) => {}
             Err(error) => tracing::warn!(job = %job.lease.id, %error, "a job was not settled"),
         }
@@ -422,5 +382,25 @@ fn counted(outcome: &Outcome, retry: &Retry, failures: u32) -> Settled {
         _ => Settled::Completed {
             result: Json::null(),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size<F>(_: impl FnOnce() -> F) -> usize {
+        size_of::<F>()
+    }
+
+    /// Every job of a step is one of these, as every other job is an attempt of its queue: what it
+    /// seldom does is boxed.
+    #[test]
+    #[expect(unreachable_code, reason = "only the types are looked at")]
+    fn attempts_are_small() {
+        let steps: fn() -> &'static Steps = || unreachable!();
+        let job: fn() -> &'static ClaimedJob = || unreachable!();
+        let step = size(|| steps().attempt(job(), unreachable!()));
+        assert!(step < 4_000, "{step} bytes");
     }
 }

@@ -3,38 +3,19 @@
 
 use std::collections::BTreeSet;
 
-use parking_lot::Mutex;
 use riverrun_engine::{Parked, VisitKey};
 use riverrun_protocol::WorkError;
 use riverrun_store::{EventQuery, Kinds, LogQuery};
 use riverrun_types::{ErrorCode, EventType, Name, RunId};
-use tokio::sync::Notify;
 
-use crate::{Result, Runtime, runtime::rest};
+use super::Steps;
+use crate::base::Result;
 
 /// The code that SDKs end an execution with that does not fit its journal.
 const MISMATCH: ErrorCode = ErrorCode::JournalMismatch;
 
 /// Events that are read at a time.
 const PAGE: usize = 500;
-
-/// Processes whose code was loaded, and whose parked visits nobody has looked at since.
-#[derive(Default)]
-pub(crate) struct LoadedCode {
-    processes: Mutex<BTreeSet<Name>>,
-    changed: Notify,
-}
-
-impl LoadedCode {
-    pub fn add(&self, process: Name) {
-        self.processes.lock().insert(process);
-        self.changed.notify_one();
-    }
-
-    fn take(&self) -> BTreeSet<Name> {
-        std::mem::take(&mut *self.processes.lock())
-    }
-}
 
 /// Why a visit is parked, if its code did not fit its journal.
 pub(super) fn mismatch(error: &WorkError) -> Option<Parked> {
@@ -45,23 +26,23 @@ pub(super) fn mismatch(error: &WorkError) -> Option<Parked> {
 }
 
 /// Releases what was parked because its code did not fit, whenever code is loaded.
-pub(crate) async fn release_fitting(runtime: Runtime) {
-    let loaded = runtime.loaded_code();
-    while rest(&runtime, loaded.changed.notified()).await {
+pub(crate) async fn release_fitting(steps: Steps) {
+    let loaded = steps.processes().loaded();
+    while steps.base().rest(loaded.changed.notified()).await {
         let processes = loaded.take();
         if processes.is_empty() {
             continue;
         }
-        if let Err(error) = runtime.release_code(&processes).await {
+        if let Err(error) = steps.release_code(&processes).await {
             tracing::warn!(%error, "could not look for runs that changed code has parked");
         }
     }
 }
 
-impl Runtime {
+impl Steps {
     async fn release_code(&self, processes: &BTreeSet<Name>) -> Result<()> {
         for run in self.ever_parked().await? {
-            if self.is_stopping() {
+            if self.base().is_stopping() {
                 return Ok(());
             }
             if let Err(error) = self.release_if_code(&run, processes).await {
@@ -82,7 +63,7 @@ impl Runtime {
                 limit: PAGE,
                 max_bytes: EventQuery::PAGE_BYTES,
             };
-            let page = self.store().log(&query).await?;
+            let page = self.base().store().log(&query).await?;
             runs.extend(
                 page.events
                     .iter()
@@ -96,12 +77,13 @@ impl Runtime {
     }
 
     async fn release_if_code(&self, run: &RunId, processes: &BTreeSet<Name>) -> Result<()> {
-        let loaded = self.load(run).await?;
+        let loaded = self.runs().load(run).await?;
         if loaded.state.status.is_ended() || loaded.state.parked.is_none() {
             return Ok(());
         }
         let version = Some(&loaded.record.version);
         let flow = self
+            .flows()
             .compiled(&loaded.record.flow, version.map(|v| &**v))
             .await?;
         let process_of = |visit: &VisitKey| flow.plan.step(&visit.step)?.process.clone();
@@ -111,7 +93,8 @@ impl Runtime {
         });
         let parked: Vec<VisitKey> = parked.map(|visit| visit.key.clone()).collect();
         if !parked.is_empty() {
-            self.release(run, Some(parked), "code of its process was loaded")
+            self.runs()
+                .release(run, Some(parked), "code of its process was loaded")
                 .await?;
         }
         Ok(())

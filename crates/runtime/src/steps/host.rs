@@ -22,21 +22,16 @@ use riverrun_types::{Draft, ErrorCode, EventId, Json, Millis, Name, Retry, StepR
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{
-    StepPlace,
-    attempt::retry_of,
-    awaits::{self, Callback, MIN_SECRET_BYTES},
-    due::Due,
-    mailbox::{Fence, Message},
-    prepare::Prepared,
-    room::Room,
-};
+use super::{Steps, attempt::retry_of, due::Due, prepare::Prepared, room::Room};
 use crate::{
-    Compiled, Error, Runtime,
+    awaits::{self, Callback, MIN_SECRET_BYTES},
+    base::Error,
+    flows::Compiled,
     queues::{
-        BatchParams, EmitParams, GATHER, Gathered, GatheredOutput, JobHost, KeptOptions, KeyParams,
-        StateRead, Tries, emitted, frame_event, params, path, too_large,
+        BatchParams, EmitParams, GATHER, Gathered, GatheredBatch, JobHost, KeptOptions, KeyParams,
+        StateRead, StepPlace, Tries, emitted, frame_event, params, path, too_large,
     },
+    runs::{Fence, Message},
     streams::{Guard, check_bytes, check_value},
 };
 
@@ -49,7 +44,7 @@ const LINGER: Duration = Duration::from_millis(5);
 const MAX_EMITTED: usize = 256;
 
 pub(super) struct StepHost {
-    pub(super) runtime: Runtime,
+    pub(super) steps: Steps,
     place: StepPlace,
     pub(super) at: StepRef,
     job: ClaimedJob,
@@ -77,7 +72,7 @@ pub(super) struct StepHost {
 
 impl StepHost {
     pub fn new(
-        runtime: &Runtime,
+        steps: &Steps,
         prepared: &Prepared,
         job: &ClaimedJob,
         place: &StepPlace,
@@ -85,7 +80,7 @@ impl StepHost {
     ) -> Arc<Self> {
         let process = &prepared.process;
         Arc::new(Self {
-            runtime: runtime.clone(),
+            steps: steps.clone(),
             place: place.clone(),
             at: StepRef {
                 name: place.step.clone(),
@@ -96,14 +91,14 @@ impl StepHost {
             inner: OnceLock::new(),
             process: process.clone(),
             flow: prepared.flow.clone(),
-            started_ms: runtime.now_ms(),
+            started_ms: steps.base().now_ms(),
             tries: Tries::new(prepared.tries.clone()),
             chain: prepared.chain,
             correlation: prepared.correlation.clone(),
             cancel,
-            said: Gathered::new(runtime.clone(), process.config.logs),
+            said: Gathered::new(steps.base().clone(), process.config.logs),
             due: Due::new(BRIEF),
-            began_ms: runtime.now_ms(),
+            began_ms: steps.base().now_ms(),
             max_value: prepared.flow.plan.limits.max_value_bytes,
             has_begun: AtomicBool::new(false),
             room: prepared.room(),
@@ -126,9 +121,9 @@ impl StepHost {
                 chain: self.chain,
                 ..KeptOptions::read(self.job.options.as_ref())
             };
-            let (runtime, process) = (self.runtime.clone(), self.process.clone());
+            let (queues, process) = (self.steps.queues().clone(), self.process.clone());
             let (lease, cancel) = (self.job.lease.clone(), self.cancel.clone());
-            JobHost::new(runtime, process, lease, &options, cancel)
+            JobHost::new(queues, process, lease, &options, cancel)
         })
     }
 
@@ -152,16 +147,16 @@ impl StepHost {
     /// What is left of the attempt's time.
     pub(super) fn left_ms(&self) -> Millis {
         let (step, process) = (&self.at.name, &self.process);
-        let timeout = self.runtime.step_timeout(&self.flow, step, process);
+        let timeout = self.steps.step_timeout(&self.flow, step, process);
         let timeout_ms = i64::try_from(timeout.as_millis()).unwrap_or(i64::MAX);
-        let passed_ms = self.runtime.now_ms().saturating_sub(self.started_ms);
+        let passed_ms = self.steps.base().now_ms().saturating_sub(self.started_ms);
         timeout_ms.saturating_sub(passed_ms)
     }
 
     /// Stores what was said, and something after it.
     pub(super) async fn store(
         &self,
-        mut said: GatheredOutput<'_>,
+        mut said: GatheredBatch<'_>,
         last: Option<Draft>,
         more: Vec<Change>,
     ) -> Result<(), WorkError> {
@@ -201,14 +196,19 @@ impl StepHost {
     }
 
     fn fence(&self) -> Change {
-        Note::new(&self.job.lease, self.runtime.now_ms()).into()
+        Note::new(&self.job.lease, self.steps.base().now_ms()).into()
     }
 
     /// What the state is once everything is stored that was asked for before.
     async fn read(&self, method: &str, asked: &Json) -> Result<Json, WorkError> {
         let read = StateRead::of(method, asked)?;
         self.said.settled().await;
-        let loaded = self.runtime.load(&self.place.run).await.map_err(refused)?;
+        let loaded = self
+            .steps
+            .runs()
+            .load(&self.place.run)
+            .await
+            .map_err(refused)?;
         Ok(read.answer(&loaded.state))
     }
 
@@ -219,7 +219,7 @@ impl StepHost {
         is_in_run: bool,
     ) -> Result<Json, WorkError> {
         let said = self.said.take().await;
-        let mut draft = fact.draft(self.runtime.now_ms());
+        let mut draft = fact.draft(self.steps.base().now_ms());
         draft.step = Some(self.at.clone());
         let mut taken = 0;
         match is_in_run {
@@ -245,7 +245,7 @@ impl StepHost {
     async fn emit(&self, asked: &Json) -> Result<Json, WorkError> {
         let EmitParams { kind, data, seen } = params(asked)?;
         self.saw(seen)?;
-        let mut event = emitted(&kind, data, self.runtime.now_ms())?;
+        let mut event = emitted(&kind, data, self.steps.base().now_ms())?;
         self.check_value(event.data.as_ref())?;
         self.room.emitted(&kind)?;
         event.step = Some(self.at.clone());
@@ -269,7 +269,7 @@ impl StepHost {
     /// once, nobody has to try again.
     async fn write_now(
         &self,
-        mut said: GatheredOutput<'_>,
+        mut said: GatheredBatch<'_>,
         draft: Draft,
     ) -> Result<Vec<EventId>, WorkError> {
         let mut message = self.message();
@@ -283,7 +283,7 @@ impl StepHost {
     /// Appends an event to the run's stream, and before it what the handler said before.
     async fn append(
         &self,
-        mut said: GatheredOutput<'_>,
+        mut said: GatheredBatch<'_>,
         draft: Draft,
         guard: Guard,
     ) -> Result<Vec<EventId>, WorkError> {
@@ -300,7 +300,10 @@ impl StepHost {
             ..draft
         });
         let drafts = before.chain([draft]).collect();
-        let stored = self.runtime.append_to_run(&self.place.run, drafts, guard);
+        let stored = self
+            .steps
+            .runs()
+            .append_to_run(&self.place.run, drafts, guard);
         let ids = stored.await.map_err(refused)?;
         said.stored();
         Ok(ids)
@@ -317,7 +320,7 @@ impl StepHost {
 
     /// Records of what the code has read.
     pub fn recorded(&self, seen: Vec<JournalEntry>) -> impl Iterator<Item = Draft> {
-        let now = self.runtime.now_ms();
+        let now = self.steps.base().now_ms();
         seen.into_iter().map(move |entry| {
             let memo = Memo {
                 op: Name::from(entry.op),
@@ -341,7 +344,7 @@ impl StepHost {
             name: memo.name.clone(),
             nth: memo.nth,
         };
-        let draft = Fact::Memo { at, memo }.draft(self.runtime.now_ms());
+        let draft = Fact::Memo { at, memo }.draft(self.steps.base().now_ms());
         self.room.record(&draft)?;
         let said = self.said.take().await;
         self.store(said, Some(draft), more).await?;
@@ -383,7 +386,7 @@ impl StepHost {
             check_bytes("payload", payload.bytes()).map_err(too_large)?;
         }
         self.saw(seen)?;
-        let now = self.runtime.now_ms();
+        let now = self.steps.base().now_ms();
         let id = awaits::fresh_id();
         let timeout = timeout_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
         let callback = Callback {
@@ -408,7 +411,7 @@ impl StepHost {
             },
             given: Vec::new(),
         };
-        let public = self.runtime.options().public_url.as_deref();
+        let public = self.steps.base().options().public_url.as_deref();
         let mut answer = json!({"id": id, "url": awaits::callback_url(public, &id, kind)});
         if many {
             answer["many"] = json!(true);
@@ -435,7 +438,7 @@ impl StepHost {
     }
 
     async fn tell(&self, message: Message) -> Result<Vec<EventId>, WorkError> {
-        let delivered = self.runtime.deliver(&self.place.run, message).await;
+        let delivered = self.steps.runs().deliver(&self.place.run, message).await;
         let ids = delivered.map_err(refused)?;
         self.has_begun.store(true, Ordering::Release);
         Ok(ids)
@@ -489,7 +492,7 @@ fn refused(error: Error) -> WorkError {
 #[async_trait]
 impl Host for StepHost {
     fn frame(&self, frame: Frame) {
-        if let Some(draft) = frame_event(&frame, self.runtime.now_ms()) {
+        if let Some(draft) = frame_event(&frame, self.steps.base().now_ms()) {
             self.say(draft);
         }
     }

@@ -3,8 +3,7 @@
 use riverrun_engine::{Failure, Outcome};
 use riverrun_store::Settled;
 
-use super::StepPlace;
-use crate::queues::LOGGED;
+use crate::queues::{LOGGED, StepPlace};
 
 /// Says of a failure what whoever looks after the server wants to know; see the same of jobs.
 pub(super) fn log(place: &StepPlace, attempt: u32, outcome: &Outcome, settled: &Settled) {

@@ -1,46 +1,79 @@
-//! Steps that processes run, and what events do to runs.
+//! Steps that processes run.
 //!
-//! A visit of a process's step is a job of the process's queue (`place`). Its attempt (`attempt`)
-//! is given the visit's input and journal (`prepare`); what the handler asks for goes through its
-//! host (`host`), as far as there is `room` for it; operations of its code that failed are tried
-//! again (`retries`). Whatever comes of it is an input to the engine and is judged in the run's
-//! mailbox (`mailbox`): the outcome, what follows from it and the end of the job are one commit.
-//! Nobody holds the run meanwhile.
+//! A visit of a process's step is a job of the process's queue. Its attempt (`attempt`) is given the
+//! visit's input and journal (`prepare`); what the handler asks for goes through its host (`host`), as
+//! far as there is `room` for it; operations of its code that failed are tried again (`retries`).
+//! Whatever comes of it is an input to the engine and is judged in the run's mailbox: the outcome, what
+//! follows from it and the end of the job are one commit. Nobody holds the run meanwhile.
 //!
-//! Code that does not fit what it recorded before is parked (`fitting`). `rules` are the expressions in a flow's definition, `awaits` registers what visits wait for and
-//! brings what has come, from people through `callbacks`. `signals` leads emitted events to whoever
-//! waits for them; where only an expression can tell who does, `outbox` and `filters` do.
+//! Code that does not fit what it recorded before is parked (`fitting`).
 
 mod attempt;
-mod awaits;
-mod callbacks;
-mod declared;
 mod due;
-mod filters;
 mod fitting;
-mod handler;
 mod host;
 mod log;
-mod mailbox;
-mod named;
-mod orders;
-mod outbox;
-mod place;
 mod prepare;
 mod retries;
 mod room;
-mod rules;
 mod shown;
-mod signals;
 
-pub use awaits::Callback;
-pub(crate) use awaits::{Filter, callback_url, register, resumed_times, trigger_event};
-pub use callbacks::{CallbackAnswer, StoredCallback, callback_signature};
-pub(crate) use filters::{Filters, Trouble, troubles};
-pub(crate) use fitting::{LoadedCode, release_fitting};
-pub(crate) use handler::ProcessStep;
-pub(crate) use mailbox::{Mailboxes, Message, Reader};
-pub(crate) use outbox::read_outbox;
-pub(crate) use place::StepPlace;
-pub(crate) use rules::Rules;
-pub(crate) use signals::SignalSource;
+pub(crate) use fitting::release_fitting;
+
+use std::sync::Arc;
+
+use crate::{base::Base, flows::Flows, processes::Processes, queues::Queues, runs::Runs};
+
+/// The steps that processes run; clones share what they stand on.
+#[derive(Clone)]
+pub struct Steps {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    base: Base,
+    processes: Arc<Processes>,
+    flows: Flows,
+    queues: Queues,
+    runs: Runs,
+}
+
+impl Steps {
+    pub(crate) fn new(
+        base: Base,
+        processes: Arc<Processes>,
+        flows: Flows,
+        queues: Queues,
+        runs: Runs,
+    ) -> Self {
+        Self {
+            inner: Arc::new(Inner {
+                base,
+                processes,
+                flows,
+                queues,
+                runs,
+            }),
+        }
+    }
+
+    fn base(&self) -> &Base {
+        &self.inner.base
+    }
+
+    fn processes(&self) -> &Processes {
+        &self.inner.processes
+    }
+
+    fn flows(&self) -> &Flows {
+        &self.inner.flows
+    }
+
+    fn queues(&self) -> &Queues {
+        &self.inner.queues
+    }
+
+    fn runs(&self) -> &Runs {
+        &self.inner.runs
+    }
+}

@@ -11,14 +11,19 @@ use riverrun_store::{
 use riverrun_types::{ErrorCode, Json, Name, RunId, StreamName, time::iso};
 
 use super::{
-    StepPlace,
+    Steps,
     attempt::retry_of,
     retries::{pending, tries},
     room::Room,
 };
-use crate::{Compiled, Error, Runtime, cache::CachedRun, queues::Tried};
+use crate::{
+    base::Error,
+    flows::Compiled,
+    queues::{StepPlace, Tried},
+    runs::CachedRun,
+};
 
-impl Runtime {
+impl Steps {
     /// Prepares an attempt; if its run does not want it, the job goes.
     pub(super) async fn wanted(
         &self,
@@ -45,10 +50,10 @@ impl Runtime {
     }
 
     /// Everything that an attempt needs; nothing if the visit does not want it.
-    async fn prepare(&self, job: &ClaimedJob, place: &StepPlace) -> crate::Result<JobVisit> {
+    async fn prepare(&self, job: &ClaimedJob, place: &StepPlace) -> crate::base::Result<JobVisit> {
         let known = match self.known_for(job, place) {
             Some(known) => known,
-            None => match Box::pin(self.load(&place.run)).await {
+            None => match Box::pin(self.runs().load(&place.run)).await {
                 Ok(loaded) => loaded.known(),
                 Err(Error::Store(StoreError::RunNotFound(_))) => {
                     return Ok(JobVisit::Unwanted(None));
@@ -61,7 +66,7 @@ impl Runtime {
             return Ok(JobVisit::Unwanted(Some(known)));
         };
         let flow = &known.context.flow_name;
-        let flow = self.compiled(flow, Some(&known.version)).await?;
+        let flow = self.flows().compiled(flow, Some(&known.version)).await?;
         let Some(process) = self.processes().get(&place.process) else {
             let message = format!("there is no process {:?} here", place.process);
             return Err(Error::BadRequest(message));
@@ -91,7 +96,7 @@ impl Runtime {
         let after = place
             .after
             .filter(|_| job.attempt == 1 && place.before == 0)?;
-        let known = self.cache().get(&place.run)?;
+        let known = self.runs().known(&place.run)?;
         let is_enough = known.state.len >= after && wanting(&known.state, &place.visit()).is_some();
         is_enough.then_some(known)
     }
@@ -148,7 +153,7 @@ impl Runtime {
             step: Some(place.step.to_string()),
             visit: Some(place.visit),
             awaited: visit.brought().cloned(),
-            retries: pending(visit, self.now_ms()),
+            retries: pending(visit, self.base().now_ms()),
             config: flow
                 .plan
                 .step(&place.step)
@@ -171,8 +176,12 @@ impl Runtime {
             expect: Expect::Len(seen.state.len),
             events: Arc::from([]),
         });
-        let dropped = Settle::new(&job.lease, Settled::Dropped, self.now_ms());
-        match self.commit(Commit::of(still).and(dropped.into())).await {
+        let dropped = Settle::new(&job.lease, Settled::Dropped, self.base().now_ms());
+        match self
+            .base()
+            .commit(Commit::of(still).and(dropped.into()))
+            .await
+        {
             Err(StoreError::Conflict(_) | StoreError::RunEnded(_) | StoreError::RunNotFound(_)) => {
                 false
             }

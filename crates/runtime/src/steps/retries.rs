@@ -73,7 +73,7 @@ impl StepHost {
                 return Ok(final_answer());
             }
         };
-        let now = self.runtime.now_ms();
+        let now = self.steps.base().now_ms();
         let until_ms = now.saturating_add(delay_ms);
         let fact = Fact::MemoRetry {
             at: self.at.clone(),

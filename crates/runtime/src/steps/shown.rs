@@ -6,10 +6,10 @@ use riverrun_engine::{Visit, VisitKey, Wait};
 use riverrun_store::RunRecord;
 use riverrun_types::{Name, RunId, VisitStatus};
 
-use super::place::job_id;
-use crate::{Loaded, Result, Runtime};
+use super::Steps;
+use crate::{base::Result, queues::job_id, runs::Loaded};
 
-impl Runtime {
+impl Steps {
     /// The id of the job that runs a visit.
     pub fn job_of_visit(&self, run: &RunId, visit: &VisitKey) -> RunId {
         job_id(run, visit)
@@ -17,7 +17,10 @@ impl Runtime {
 
     /// The processes that run steps of a run's flow, by the steps' names.
     pub async fn processes_of(&self, record: &RunRecord) -> Result<HashMap<Name, Name>> {
-        let flow = self.compiled(&record.flow, Some(&record.version)).await?;
+        let flow = self
+            .flows()
+            .compiled(&record.flow, Some(&record.version))
+            .await?;
         let steps = flow.plan.steps.values();
         let run = steps.filter_map(|step| Some((step.name.clone(), step.process.clone()?)));
         Ok(run.collect())
@@ -31,20 +34,9 @@ impl Runtime {
         }
         let processes = self.processes_of(&loaded.record).await?;
         let mut named = steps.iter().filter_map(|step| processes.get(step));
-        Ok(named.find(|process| !self.has_process(process)).cloned())
-    }
-
-    /// Whether there is a process, or one is expected, or a file of it does not load.
-    pub(crate) fn has_process(&self, id: &str) -> bool {
-        self.processes().get(id).is_some()
-            || self.processes().is_expected(id)
-            || self.broken().of_process(id).is_some()
-    }
-
-    /// Says which processes are about to be loaded, by the ids of their files: definitions may name
-    /// them, and what they export, already.
-    pub fn expect_processes(&self, ids: impl IntoIterator<Item = String>) {
-        self.processes().expect(ids);
+        Ok(named
+            .find(|process| !self.processes().is_known(process))
+            .cloned())
     }
 }
 

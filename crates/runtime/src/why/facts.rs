@@ -9,7 +9,7 @@ use riverrun_store::{AwaitRecord, JobRecord, QueueRecord};
 use riverrun_types::{Millis, Name, QueueLimits, RunId};
 
 use super::Why;
-use crate::steps::{Trouble, resumed_times};
+use crate::awaits::{Trouble, resumed_times};
 
 #[derive(Default)]
 pub(super) struct Facts {

@@ -15,7 +15,7 @@ use super::{
     shown,
     words::sentence,
 };
-use crate::steps::callback_url;
+use crate::awaits::callback_url;
 
 /// Branches that are named at most.
 const MAX_BRANCHES: usize = 100;

@@ -6,7 +6,11 @@
 mod facts;
 mod judge;
 mod read;
+#[cfg(test)]
+mod tests;
 mod words;
+
+pub use read::Reasons;
 
 use riverrun_engine::Failure;
 use riverrun_store::JobState;
@@ -343,6 +347,3 @@ impl Cause {
 fn shown(failure: &Failure) -> Json {
     Json::of(failure)
 }
-
-#[cfg(test)]
-mod tests;

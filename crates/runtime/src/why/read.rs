@@ -1,6 +1,6 @@
 //! What has to be read before it can be judged why a run does not move.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use futures::future::BoxFuture;
 use riverrun_engine::{RunState, VisitKey, Wait};
@@ -15,7 +15,13 @@ use super::{
     facts::{Facts, JobFacts, Taker},
     judge,
 };
-use crate::{Error, Result, Runtime, drive::damage, queues::KeptOptions, steps::troubles};
+use crate::{
+    awaits::troubles,
+    base::{Base, Error, Result},
+    processes::Processes,
+    queues::{KeptOptions, Queues, job_id},
+    runs::{Runs, damage},
+};
 
 /// Runs below each other that are looked at.
 const MAX_DEPTH: usize = 5;
@@ -24,7 +30,24 @@ const MAX_LOOKS: usize = 200;
 /// Events that an await has yet to judge are counted up to this.
 const MAX_SIGNALS: usize = 100;
 
-impl Runtime {
+/// Finds out why runs, jobs and calls are where they are.
+pub struct Reasons {
+    base: Base,
+    processes: Arc<Processes>,
+    queues: Queues,
+    runs: Runs,
+}
+
+impl Reasons {
+    pub(crate) fn new(base: Base, processes: Arc<Processes>, queues: Queues, runs: Runs) -> Self {
+        Self {
+            base,
+            processes,
+            queues,
+            runs,
+        }
+    }
+
     /// Why a run, or a job of a queue, is where it is.
     pub async fn why(&self, run: &RunId) -> Result<Why> {
         let mut looks = Looks {
@@ -33,13 +56,13 @@ impl Runtime {
         };
         match self.why_run(run, MAX_DEPTH, &mut looks).await {
             Err(Error::Store(StoreError::RunNotFound(id))) => {
-                let Some(job) = self.store().job(run).await? else {
+                let Some(job) = self.base.store().job(run).await? else {
                     let call = self.why_call(run).await?;
                     return call.ok_or(Error::Store(StoreError::RunNotFound(id)));
                 };
                 let state = job.state;
                 let facts = self.job_facts(job, &mut looks).await?;
-                Ok(judge::job(run, state, &facts, self.now_ms()))
+                Ok(judge::job(run, state, &facts, self.base.now_ms()))
             }
             answer => answer,
         }
@@ -47,7 +70,7 @@ impl Runtime {
 
     /// Of a call that runs here, or has left a stream.
     async fn why_call(&self, id: &RunId) -> Result<Option<Why>> {
-        if let Some(began_ms) = self.calls().began(id) {
+        if let Some(began_ms) = self.queues.call_began(id) {
             return Ok(Some(judge::call(id, "running", Some(began_ms))));
         }
         let last = EventQuery {
@@ -56,7 +79,7 @@ impl Runtime {
             ..EventQuery::forward(0, 1)
         };
         let stream = StreamName::new("call", id.as_str());
-        let last = self.store().events(&stream, &last).await?.pop();
+        let last = self.base.store().events(&stream, &last).await?.pop();
         Ok(last.map(|last| match last.kind.as_str() {
             "call.completed" => judge::call(id, "completed", Some(last.id.ms)),
             "call.failed" => judge::call(id, "failed", Some(last.id.ms)),
@@ -74,9 +97,9 @@ impl Runtime {
         looks: &'a mut Looks,
     ) -> BoxFuture<'a, Result<Why>> {
         Box::pin(async move {
-            let loaded = match self.load(run).await {
+            let loaded = match self.runs.load(run).await {
                 Ok(loaded) => loaded,
-                Err(error) => match (damage(&error), self.store().run(run).await?) {
+                Err(error) => match (damage(&error), self.base.store().run(run).await?) {
                     (Some(damage), Some(record)) => return Ok(judge::damaged(&record, damage)),
                     _ => return Err(error),
                 },
@@ -84,7 +107,7 @@ impl Runtime {
             let state = &loaded.state;
             let facts = self.facts(run, state, depth, looks).await?;
             let flow = &loaded.record.flow;
-            Ok(judge::run(run, flow, state, &facts, self.now_ms()))
+            Ok(judge::run(run, flow, state, &facts, self.base.now_ms()))
         })
     }
 
@@ -96,8 +119,8 @@ impl Runtime {
         looks: &mut Looks,
     ) -> Result<Facts> {
         let mut facts = Facts {
-            busy: self.drivers().available_permits() == 0,
-            public_url: self.options().public_url.clone(),
+            busy: self.runs.is_full(),
+            public_url: self.base.options().public_url.clone(),
             ..Facts::default()
         };
         if state.status.is_ended() {
@@ -107,7 +130,7 @@ impl Runtime {
             facts.paused = self.paused_since(run).await?;
         }
         if state.visits.iter().any(|visit| is_awaited(&visit.wait)) {
-            let awaits = self.store().awaits_of(run).await?;
+            let awaits = self.base.store().awaits_of(run).await?;
             self.filters(run, &awaits, &mut facts).await?;
             let fired = awaits.iter();
             let fired = fired.filter(|record| record.state == AwaitState::Fired);
@@ -149,13 +172,13 @@ impl Runtime {
             for tenant in [None].into_iter().chain(own) {
                 let kind = kind.clone();
                 let lane = SignalLane { kind, tenant };
-                let signals = self.store().signals_of(&lane, 0, MAX_SIGNALS).await?;
+                let signals = self.base.store().signals_of(&lane, 0, MAX_SIGNALS).await?;
                 judging += signals.len();
             }
             facts.judging.insert(record.id.clone(), judging);
         }
         if !facts.judging.is_empty() {
-            let troubles = troubles(self.store(), run).await?.into_iter();
+            let troubles = troubles(self.base.store(), run).await?.into_iter();
             facts.troubles = troubles.map(|one| (one.id.clone(), one)).collect();
         }
         Ok(())
@@ -168,7 +191,11 @@ impl Runtime {
             types: vec![EventType::FlowPaused],
             ..EventQuery::forward(0, 1)
         };
-        let events = self.store().events(&StreamName::flow(run), &query).await?;
+        let events = self
+            .base
+            .store()
+            .events(&StreamName::flow(run), &query)
+            .await?;
         Ok(events.first().map(|event| {
             let data = event.data.as_ref().map(Json::value);
             let reason = data.as_ref().and_then(|data| data["reason"].as_str());
@@ -182,8 +209,8 @@ impl Runtime {
         visit: &VisitKey,
         looks: &mut Looks,
     ) -> Result<JobFacts> {
-        let id = self.job_of(run, visit);
-        match self.store().job(&id).await? {
+        let id = job_id(run, visit);
+        match self.base.store().job(&id).await? {
             Some(job) => self.job_facts(job, looks).await,
             None => Ok(JobFacts::gone()),
         }
@@ -191,29 +218,29 @@ impl Runtime {
 
     async fn job_facts(&self, job: JobRecord, looks: &mut Looks) -> Result<JobFacts> {
         let ahead = match job.state {
-            JobState::Waiting => self.store().jobs_ahead(&job.id).await?,
+            JobState::Waiting => self.base.store().jobs_ahead(&job.id).await?,
             _ => None,
         };
         let active_of_key = match (&job.key, job.state) {
             (Some(key), JobState::Waiting) => {
-                Some(self.store().active_of_key(&job.queue, key).await?)
+                Some(self.base.store().active_of_key(&job.queue, key).await?)
             }
             _ => None,
         };
         let step = KeptOptions::read(job.options.as_ref()).step;
         let process = step.map(|place| place.process);
-        let is_known = |id: &Name| self.processes().get(id).is_some();
+        let is_known = |id: &Name| self.processes.get(id).is_some();
         let taker = match process.as_ref().is_none_or(is_known) {
             true => self.taker_of(&job.queue),
             false => None,
         };
         let broken = match &process {
-            Some(id) => self.broken().of_process(id),
-            None => self.broken().of_queue(&job.queue),
+            Some(id) => self.processes.why_broken(id),
+            None => self.processes.why_queue_broken(&job.queue),
         };
         let provider = match &process {
-            Some(id) => self.processes().get(id),
-            None => self.processes().of_queue(&job.queue),
+            Some(id) => self.processes.get(id),
+            None => self.processes.of_queue(&job.queue),
         };
         let holder = provider.filter(|_| job.state == JobState::Active);
         let holder = holder.and_then(|process| process.provider.holder(job.id.as_str()));
@@ -233,13 +260,13 @@ impl Runtime {
         if let Some(known) = looks.queues.get(queue) {
             return Ok(known.clone());
         }
-        let record = self.store().queue(queue).await?.unwrap_or_default();
+        let record = self.base.store().queue(queue).await?.unwrap_or_default();
         looks.queues.insert(queue.clone(), record.clone());
         Ok(record)
     }
 
     fn taker_of(&self, queue: &str) -> Option<Taker> {
-        let process = self.processes().of_queue(queue)?;
+        let process = self.processes.of_queue(queue)?;
         let places = process.provider.places();
         // A worker that has gone leaves its processes known.
         if places.as_ref().is_some_and(|places| !places.is_staffed()) {

@@ -76,16 +76,16 @@ async fn open(store: Arc<dyn Store>, heavy: Heavy) -> Runtime {
 async fn register(runtime: &Runtime, first: &str, max_steps: u64, steps: Value) {
     let flow = json!({"id": "f", "version": "1.0.0", "initialStepId": first,
         "limits": {"maxSteps": max_steps}, "steps": steps});
-    runtime.register(&flow).await.unwrap();
+    runtime.flows().register(&flow).await.unwrap();
 }
 
 async fn start(runtime: &Runtime, input: Value) -> RunId {
     let request = StartRequest::new("f", input);
-    runtime.start(request).await.unwrap().run
+    runtime.runs().start(request).await.unwrap().run
 }
 
 async fn end(runtime: &Runtime, run: &RunId) -> RunView {
-    let view = runtime.wait(run, LONG).await.unwrap();
+    let view = runtime.runs().wait(run, LONG).await.unwrap();
     assert!(view.state().status.is_ended(), "{:?}", view.state().status);
     view
 }
@@ -174,10 +174,10 @@ async fn an_input_that_a_template_wraps_too_deep_fails_its_step() {
         let steps =
             json!({"s": {"type": kind, "input": {"type": "template", "template": template}}});
         let flow = json!({"id": kind, "version": "1.0.0", "initialStepId": "s", "steps": steps});
-        runtime.register(&flow).await.unwrap();
+        runtime.flows().register(&flow).await.unwrap();
         let deep = (0..95).fold(json!(1), |inner, _| json!([inner]));
         let request = StartRequest::new(kind, json!({ "v": deep }));
-        let run = runtime.start(request).await.unwrap().run;
+        let run = runtime.runs().start(request).await.unwrap().run;
         let view = end(&runtime, &run).await;
         assert_eq!(view.failure().unwrap().code, "INPUT_ERROR", "{kind}");
     }

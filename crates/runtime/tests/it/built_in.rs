@@ -48,11 +48,11 @@ impl World {
     async fn start_as(&self, id: &str, steps: Value, input: Value) -> RunId {
         let first = steps.as_object().unwrap().keys().next().unwrap().clone();
         let flow = json!({"id": id, "version": "1.0.0", "initialStepId": first, "steps": steps});
-        if let Err(error) = self.runtime.register(&flow).await {
+        if let Err(error) = self.runtime.flows().register(&flow).await {
             panic!("{error:?}");
         }
         let request = StartRequest::new(id, Json::of(&input));
-        self.runtime.start(request).await.unwrap().run
+        self.runtime.runs().start(request).await.unwrap().run
     }
 
     async fn after(&self, ms: u64) {
@@ -78,12 +78,16 @@ impl World {
     async fn emit(&self, kind: &str, data: Value) {
         let event = Json::of(&json!({"type": kind, "data": data}));
         let stream = StreamName::new("global", "global");
-        self.runtime.append(&stream, &[event]).await.unwrap();
+        self.runtime
+            .events()
+            .append(&stream, &[event])
+            .await
+            .unwrap();
         self.after(1).await;
     }
 
     async fn result(&self, run: &RunId) -> Value {
-        let loaded = self.runtime.load(run).await.unwrap();
+        let loaded = self.runtime.runs().load(run).await.unwrap();
         assert_eq!(
             loaded.state.status,
             RunStatus::Completed,
@@ -154,7 +158,7 @@ async fn a_step_that_feeds_itself_by_what_it_gives_meets_the_limit_and_is_undone
     });
     let run = world.start(spin, json!({})).await;
     world.after(1).await;
-    let state = world.runtime.load(&run).await.unwrap().state;
+    let state = world.runtime.runs().load(&run).await.unwrap().state;
     assert_eq!(state.status, RunStatus::Failed);
     assert_eq!(state.error.as_ref().unwrap().code, "MAX_STEPS");
     let story = world.story(&run).await;
@@ -237,6 +241,7 @@ async fn what_came_reaches_a_built_in_step() {
     };
     world
         .runtime
+        .awaits()
         .resume_callback(&callback.id, callback_answer)
         .await
         .unwrap();
@@ -244,7 +249,7 @@ async fn what_came_reaches_a_built_in_step() {
     world.emit("said", json!({"yes": true})).await;
     world.emit("counted", json!({"n": 3})).await;
     assert_eq!(world.result(&run).await, json!({"bought": "by card/7, 3"}));
-    let state = world.runtime.load(&run).await.unwrap().state;
+    let state = world.runtime.runs().load(&run).await.unwrap().state;
     let answer = state.state.get("answer").unwrap().value();
     assert_eq!(
         answer,

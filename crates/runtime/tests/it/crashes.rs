@@ -65,7 +65,7 @@ impl Server {
             .await
             .unwrap();
         let config = ProcessConfig::read(&Json::null(), "work").unwrap();
-        runtime.put_process(Process {
+        runtime.queues().put_process(Process {
             id: "work".into(),
             config,
             provider: Arc::new(Hangs(begin)),
@@ -81,12 +81,16 @@ impl Server {
 
     async fn add(&self, data: Value) -> RunId {
         let request: JobRequest = serde_json::from_value(json!({"data": data})).unwrap();
-        let added = self.runtime.enqueue("work", vec![request], false).await;
+        let added = self
+            .runtime
+            .queues()
+            .enqueue("work", vec![request], false)
+            .await;
         added.unwrap().remove(0).id
     }
 
     async fn end(&self, run: &RunId) -> RunStatus {
-        let view = self.runtime.wait(run, LONG).await.unwrap();
+        let view = self.runtime.runs().wait(run, LONG).await.unwrap();
         view.state().status
     }
 }
@@ -104,19 +108,20 @@ async fn a_job_that_is_alone_at_the_third_crash_is_parked() {
     third.began().await;
     // It is alone: what is added is stored, and does not begin.
     let other = third.add(json!({"n": 1})).await;
-    let record = third.runtime.job(&other).await.unwrap();
+    let record = third.runtime.queues().job(&other).await.unwrap();
     assert_eq!(record.state, JobState::Waiting);
     let mut fourth = Server::start(&store).await;
-    let record = fourth.runtime.job(&poison).await.unwrap();
+    let record = fourth.runtime.queues().job(&poison).await.unwrap();
     assert_eq!(record.state, JobState::Parked);
     assert_eq!(record.error.unwrap().value()["code"], "JOB_QUARANTINED");
     assert_eq!(fourth.began().await, json!({"n": 1}).to_string());
     let retry = riverrun_store::Steer::Retry { at_ms: 0 };
-    fourth.runtime.steer(&poison, retry).await.unwrap();
+    fourth.runtime.queues().steer(&poison, retry).await.unwrap();
     assert_eq!(fourth.began().await, json!({"hangs": true}).to_string());
     // A server that stops as it should leaves no crash behind.
     fourth
         .runtime
+        .queues()
         .steer(&poison, riverrun_store::Steer::Cancel { reason: None })
         .await
         .unwrap();
@@ -132,10 +137,10 @@ async fn a_run_that_is_alone_at_the_third_crash_is_parked_and_fails_nothing() {
         "b": {"type": "hang", "input": {"type": "full"}, "transitions": {"onFailure": "undo"}},
         "undo": {"type": "set", "config": {"value": 2}},
     }});
-    first.runtime.register(&flow).await.unwrap();
+    first.runtime.flows().register(&flow).await.unwrap();
     let start = async |server: &Server, input: Value| {
         let request = StartRequest::new("f", Json::of(&input));
-        server.runtime.start(request).await.unwrap().run
+        server.runtime.runs().start(request).await.unwrap().run
     };
     let poison = start(&first, json!({"hangs": true})).await;
     first.began().await;
@@ -145,13 +150,13 @@ async fn a_run_that_is_alone_at_the_third_crash_is_parked_and_fails_nothing() {
     third.began().await;
     let other = start(&third, json!({})).await;
     let mut fourth = Server::start(&store).await;
-    let view = fourth.runtime.run(&poison).await.unwrap();
+    let view = fourth.runtime.runs().run(&poison).await.unwrap();
     assert_eq!(view.state().status, RunStatus::Waiting);
-    let why = serde_json::to_value(fourth.runtime.why(&poison).await.unwrap()).unwrap();
+    let why = serde_json::to_value(fourth.runtime.reasons().why(&poison).await.unwrap()).unwrap();
     assert_eq!(why["reasons"][0]["code"], "QUARANTINED", "{why:#}");
     assert_eq!(fourth.end(&other).await, RunStatus::Completed);
     fourth.began().await;
-    fourth.runtime.resume(&poison).await.unwrap();
+    fourth.runtime.runs().resume(&poison).await.unwrap();
     assert!(fourth.began().await.contains("hangs"));
 }
 
@@ -172,6 +177,6 @@ async fn a_clean_stop_ends_the_row_of_crashes() {
     server.began().await;
     let mut next = Server::start(&store).await;
     next.began().await;
-    let record = next.runtime.job(&poison).await.unwrap();
+    let record = next.runtime.queues().job(&poison).await.unwrap();
     assert_eq!((record.state, record.attempt), (JobState::Active, 2));
 }

@@ -100,10 +100,10 @@ async fn open() -> Runtime {
         ),
     ] {
         let flow = json!({"id": id, "version": "1.0.0", "initialStepId": first, "steps": steps});
-        let registered = runtime.register(&flow).await;
+        let registered = runtime.flows().register(&flow).await;
         registered.unwrap_or_else(|error| panic!("{id}: {error:?}"));
     }
-    runtime.put_process(Process {
+    runtime.queues().put_process(Process {
         id: "ask".into(),
         config: ProcessConfig::read(&Json::null(), "ask").ok().unwrap(),
         provider: Arc::new(Asks),
@@ -137,14 +137,18 @@ impl Provider for Asks {
 
 async fn export(runtime: &Runtime, run: &RunId) -> Value {
     let query = EventQuery::forward(0, 1_000);
-    let events = runtime.store().events(&StreamName::flow(run), &query).await;
-    let awaits = runtime.awaits(run, false).await.unwrap();
-    json!({"run": runtime.run(run).await.unwrap(), "events": events.unwrap(), "awaits": awaits})
+    let events = runtime
+        .base()
+        .store()
+        .events(&StreamName::flow(run), &query)
+        .await;
+    let awaits = runtime.runs().awaits(run, false).await.unwrap();
+    json!({"run": runtime.runs().run(run).await.unwrap(), "events": events.unwrap(), "awaits": awaits})
 }
 
 async fn import(runtime: &Runtime, exported: &Value) -> Result<RunStatus, (&'static str, String)> {
     let exported = Json::of(exported).read::<Exported>().unwrap();
-    let imported = runtime.import(exported).await;
+    let imported = runtime.runs().import(exported).await;
     imported
         .map(|started| started.status)
         .map_err(|error| (error.code().as_str(), error.to_string()))
@@ -156,8 +160,8 @@ async fn busy(runtime: &Runtime) -> RunId {
     request.tags = vec!["a".to_owned(), "b".to_owned()];
     request.idempotency_key = Some("k".to_owned());
     request.metadata = Some(Json::of(&json!({"by": 12345678901234567u64})));
-    let run = runtime.start(request).await.unwrap().run;
-    let view = runtime.wait(&run, LONG).await.unwrap();
+    let run = runtime.runs().start(request).await.unwrap().run;
+    let view = runtime.runs().wait(&run, LONG).await.unwrap();
     assert_eq!(view.state().status, RunStatus::Completed);
     run
 }
@@ -169,24 +173,29 @@ async fn an_ended_run_comes_in_as_it_was() {
     // A copy from the middle: it is younger than its first event.
     let middle = export(&here, &run).await["events"][4]["id"].clone();
     let at = middle.as_str().unwrap().parse().unwrap();
-    let copy = here.fork(&run, Some(at)).await.unwrap().run;
-    here.wait(&copy, LONG).await.unwrap();
+    let copy = here.runs().fork(&run, Some(at)).await.unwrap().run;
+    here.runs().wait(&copy, LONG).await.unwrap();
     let below = json!({"ms": 1});
-    let above = here.start(StartRequest::new("above", below)).await;
+    let above = here.runs().start(StartRequest::new("above", below)).await;
     let above = above.unwrap().run;
-    here.wait(&above, LONG).await.unwrap();
+    here.runs().wait(&above, LONG).await.unwrap();
     let children = RunFilter {
         parent: Some(above.clone()),
         limit: 9,
         ..RunFilter::default()
     };
-    let child = here.list(&children).await.unwrap().items[0].id.clone();
+    let child = here.runs().list(&children).await.unwrap().items[0]
+        .id
+        .clone();
     for run in [&run, &copy, &above, &child] {
         let exported = export(&here, run).await;
         import(&there, &exported).await.unwrap();
         assert_eq!(export(&there, run).await, exported);
     }
-    assert_eq!(there.list(&children).await.unwrap().items[0].id, child);
+    assert_eq!(
+        there.runs().list(&children).await.unwrap().items[0].id,
+        child
+    );
 }
 
 /// What a stream may be turned into, and what is said of it.
@@ -288,6 +297,7 @@ async fn a_stream_that_was_meddled_with_is_refused() {
     }
     assert!(
         there
+            .runs()
             .list(&RunFilter::default())
             .await
             .unwrap()
@@ -344,13 +354,15 @@ async fn what_is_said_of_a_run_is_checked_like_a_start() {
 async fn runs_that_wait_for_each_other_do_not_come_in_apart() {
     let (here, there) = (open().await, open().await);
     let request = StartRequest::new("above", json!({"ms": 3_600_000}));
-    let above = here.start(request).await.unwrap().run;
+    let above = here.runs().start(request).await.unwrap().run;
     let children = RunFilter {
         parent: Some(above.clone()),
         limit: 9,
         ..RunFilter::default()
     };
-    let child = here.list(&children).await.unwrap().items[0].id.clone();
+    let child = here.runs().list(&children).await.unwrap().items[0]
+        .id
+        .clone();
     let waiting = export(&here, &above).await;
     for run in [&above, &child] {
         let exported = export(&here, run).await;
@@ -360,14 +372,17 @@ async fn runs_that_wait_for_each_other_do_not_come_in_apart() {
         assert!(message.contains(child.as_str()), "{message}");
     }
     // The child has ended since, and comes first: its parent finds it, and goes on.
-    here.cancel(&child, None).await.unwrap();
+    here.runs().cancel(&child, None).await.unwrap();
     let ended = export(&here, &child).await;
     import(&there, &ended).await.unwrap();
     import(&there, &waiting).await.unwrap();
-    let view = there.wait(&above, LONG).await.unwrap();
+    let view = there.runs().wait(&above, LONG).await.unwrap();
     assert_eq!(view.failure().unwrap().code, "CHILD_FAILED");
     // One that waits for time alone is free to go.
-    let rest = here.start(StartRequest::new("rest", json!({}))).await;
+    let rest = here
+        .runs()
+        .start(StartRequest::new("rest", json!({})))
+        .await;
     let rest = export(&here, &rest.unwrap().run).await;
     assert_eq!(import(&there, &rest).await, Ok(RunStatus::Waiting));
 }
@@ -375,10 +390,10 @@ async fn runs_that_wait_for_each_other_do_not_come_in_apart() {
 /// Starts a run that waits, and exports it once it does.
 async fn waiting(runtime: &Runtime, flow: &str, input: Value) -> (RunId, Value) {
     let request = StartRequest::new(flow, Json::of(&input));
-    let run = runtime.start(request).await.unwrap().run;
-    let mut tail = runtime.tail(StreamName::flow(&run), 0);
+    let run = runtime.runs().start(request).await.unwrap().run;
+    let mut tail = runtime.streams().tail(StreamName::flow(&run), 0);
     let waits = async {
-        while runtime.awaits(&run, false).await.unwrap().is_empty()
+        while runtime.runs().awaits(&run, false).await.unwrap().is_empty()
             || !is_waiting(runtime, &run).await
         {
             tail.next().await.unwrap();
@@ -390,18 +405,18 @@ async fn waiting(runtime: &Runtime, flow: &str, input: Value) -> (RunId, Value) 
 }
 
 async fn is_waiting(runtime: &Runtime, run: &RunId) -> bool {
-    let view = runtime.run(run).await.unwrap();
+    let view = runtime.runs().run(run).await.unwrap();
     view.state().status == RunStatus::Waiting
 }
 
 async fn emit(runtime: &Runtime, data: Value) {
     let event = Json::of(&json!({"type": "paid", "data": data}));
     let stream = StreamName::new("global", "global");
-    runtime.append(&stream, &[event]).await.unwrap();
+    runtime.events().append(&stream, &[event]).await.unwrap();
 }
 
 async fn result(runtime: &Runtime, run: &RunId) -> Value {
-    let view = runtime.wait(run, LONG).await.unwrap();
+    let view = runtime.runs().wait(run, LONG).await.unwrap();
     let result = view.state().result.clone();
     result
         .unwrap_or_else(|| panic!("{:?}", view.state()))
@@ -419,7 +434,7 @@ async fn resume_callback(
         signature,
         source: "webhook",
     };
-    let opened = runtime.resume_callback(id, callback_answer).await;
+    let opened = runtime.awaits().resume_callback(id, callback_answer).await;
     opened.map(drop).map_err(|error| error.code().as_str())
 }
 
@@ -451,7 +466,7 @@ async fn a_run_that_waits_goes_on_where_it_comes_in() {
     );
     let stream = StreamName::new("trigger", callback);
     let query = EventQuery::forward(0, 9);
-    let events = there.store().events(&stream, &query).await.unwrap();
+    let events = there.base().store().events(&stream, &query).await.unwrap();
     let kinds: Vec<_> = events.iter().map(|event| event.kind.as_str()).collect();
     assert_eq!(kinds, ["trigger.registered", "trigger.fired"]);
     // What had come and was not taken note of has come.
@@ -471,7 +486,7 @@ async fn a_signed_callback_moves_with_its_secret_or_not_at_all() {
     assert_eq!(exported["awaits"][0]["signed"], true);
     let (code, message) = import(&there, &exported).await.unwrap_err();
     assert_eq!(code, "SECRET_MISSING", "{message}");
-    exported["awaits"] = json!(here.awaits(&run, true).await.unwrap());
+    exported["awaits"] = json!(here.runs().awaits(&run, true).await.unwrap());
     import(&there, &exported).await.unwrap();
     let callback = exported["awaits"][0]["id"].as_str().unwrap();
     assert_eq!(
@@ -496,7 +511,7 @@ async fn a_run_whose_await_is_amiss_does_not_come_in_at_all() {
         meddle(&mut exported);
         let (found, message) = import(&there, &exported).await.unwrap_err();
         assert_eq!(found, code, "{message}");
-        assert!(there.run(&run).await.is_err());
+        assert!(there.runs().run(&run).await.is_err());
     };
     let first =
         |exported: &mut Value, field: &str, value: Value| exported["awaits"][0][field] = value;
@@ -522,14 +537,14 @@ async fn a_run_whose_await_is_amiss_does_not_come_in_at_all() {
         .await
         .unwrap_err();
     assert_eq!(code, "AWAIT_EXISTS", "{message}");
-    assert!(there.run(&other).await.is_err());
+    assert!(there.runs().run(&other).await.is_err());
     // What it does not wait for is left out.
     let (_, mut more) = waiting(&here, "pay", json!({"id": 1})).await;
     let mut extra = whole["awaits"][0].clone();
     extra["id"] = json!("0123456789abcdef");
     more["awaits"].as_array_mut().unwrap().push(extra);
     import(&there, &more).await.unwrap();
-    assert!(there.callback("0123456789abcdef").await.is_err());
+    assert!(there.awaits().callback("0123456789abcdef").await.is_err());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -549,14 +564,20 @@ async fn a_closed_callback_stays_closed_after_an_import() {
             resume_callback(&there, &callback, None).await,
             Err("AWAIT_USED")
         );
-        let record = there.store().await_by(&callback).await.unwrap().unwrap();
+        let record = there
+            .base()
+            .store()
+            .await_by(&callback)
+            .await
+            .unwrap()
+            .unwrap();
         assert_eq!((record.fired, record.values.len()), (1, 1));
     }
     // One that was cancelled, and a signed one without its secret.
     let signed = json!({"type": "webhook", "secret": "s3cret-s3cret"});
     for (flow, input) in [("approve", json!({})), ("ask", signed)] {
         let (run, exported) = waiting(&here, flow, input).await;
-        here.cancel(&run, None).await.unwrap();
+        here.runs().cancel(&run, None).await.unwrap();
         let exported_later = export(&here, &run).await;
         import(&there, &exported_later).await.unwrap();
         let callback = callback_of(&exported);
@@ -566,16 +587,16 @@ async fn a_closed_callback_stays_closed_after_an_import() {
         );
         let stream = StreamName::new("trigger", &callback);
         let query = EventQuery::forward(0, 9);
-        let events = there.store().events(&stream, &query).await.unwrap();
+        let events = there.base().store().events(&stream, &query).await.unwrap();
         assert_eq!(events.last().unwrap().kind.as_str(), "trigger.cancelled");
     }
     // One that the run's stream does not speak of is left out.
     let (run, exported) = waiting(&here, "approve", json!({})).await;
-    here.cancel(&run, None).await.unwrap();
+    here.runs().cancel(&run, None).await.unwrap();
     let mut meddled = export(&here, &run).await;
     meddled["awaits"][0]["id"] = json!("0123456789abcdef");
     import(&there, &meddled).await.unwrap();
     for callback in ["0123456789abcdef".to_owned(), callback_of(&exported)] {
-        assert!(there.callback(&callback).await.is_err());
+        assert!(there.awaits().callback(&callback).await.is_err());
     }
 }

@@ -105,16 +105,16 @@ async fn open(store: Arc<Watched>, echo: bool) -> Runtime {
 
 async fn register(runtime: &Runtime, id: &str, first: &str, steps: Value) {
     let flow = json!({"id": id, "version": "1.0.0", "initialStepId": first, "steps": steps});
-    runtime.register(&flow).await.unwrap();
+    runtime.flows().register(&flow).await.unwrap();
 }
 
 async fn start(runtime: &Runtime, flow: &str, input: Value) -> RunId {
     let request = StartRequest::new(flow, input);
-    runtime.start(request).await.unwrap().run
+    runtime.runs().start(request).await.unwrap().run
 }
 
 async fn end(runtime: &Runtime, run: &RunId) -> RunView {
-    let view = runtime.wait(run, LONG).await.unwrap();
+    let view = runtime.runs().wait(run, LONG).await.unwrap();
     assert!(view.state().status.is_ended(), "{:#?}", view.state());
     view
 }
@@ -140,18 +140,18 @@ async fn what_is_known_of_a_run_is_not_read_again() {
     let run = start(&runtime, "loop", json!({"n": 0})).await;
     let view = end(&runtime, &run).await;
     assert!(view.state().len > 200, "{}", view.state().len);
-    let known = runtime.load(&run).await.unwrap().state;
+    let known = runtime.runs().load(&run).await.unwrap().state;
     // A read may come between a commit and the cache, and then take in what that commit added. It
     // never begins anew.
     assert_eq!(store.read_whole.load(Ordering::SeqCst), 0);
     store.read();
-    runtime.load(&run).await.unwrap();
+    runtime.runs().load(&run).await.unwrap();
     assert_eq!(store.read(), 0);
     // A cold reader has to, once, and sees the same.
     let other = open(store.clone(), true).await;
-    assert_eq!(other.load(&run).await.unwrap().state, known);
+    assert_eq!(other.runs().load(&run).await.unwrap().state, known);
     assert!(store.read() > 0);
-    assert_eq!(other.load(&run).await.unwrap().state, known);
+    assert_eq!(other.runs().load(&run).await.unwrap().state, known);
     assert_eq!(store.read(), 0);
 }
 
@@ -172,7 +172,7 @@ async fn live_events_are_in_the_store() {
     .await;
     let run = start(&runtime, "naps", json!({})).await;
     let stream = StreamName::flow(&run);
-    let mut tail = runtime.tail(stream.clone(), 0);
+    let mut tail = runtime.streams().tail(stream.clone(), 0);
     let mut live = 0;
     loop {
         let events = match tail.next().await.unwrap() {
@@ -206,13 +206,17 @@ async fn rejected_commits_are_not_published() {
     let runtime = open(store.clone(), true).await;
     let stream = StreamName::checked("webhook", "x").unwrap();
     let event = |n: u32| [Json::of(&json!({"type": "order.paid", "data": n}))];
-    runtime.append(&stream, &event(1)).await.unwrap();
-    let mut updates = runtime.bus().subscribe(&stream);
+    runtime.events().append(&stream, &event(1)).await.unwrap();
+    let mut updates = runtime.base().bus().subscribe(&stream);
     store.full.store(true, Ordering::SeqCst);
-    let refused = runtime.append(&stream, &event(2)).await.unwrap_err();
+    let refused = runtime
+        .events()
+        .append(&stream, &event(2))
+        .await
+        .unwrap_err();
     assert_eq!(refused.code(), "DISK_FULL");
     store.full.store(false, Ordering::SeqCst);
-    runtime.append(&stream, &event(3)).await.unwrap();
+    runtime.events().append(&stream, &event(3)).await.unwrap();
     let riverrun_store::StreamUpdate::Batch(batch) = updates.next().await else {
         panic!("not a batch")
     };
@@ -254,10 +258,10 @@ async fn a_step_whose_handler_is_gone_waits_for_a_process_of_that_name() {
     register(&first, "lost", "a", json!({"a": {"type": "echo"}})).await;
     let second = open(store, false).await;
     let run = start(&second, "lost", json!({})).await;
-    let loaded = second.load(&run).await.unwrap();
-    let missing = second.missing_process(&loaded).await.unwrap();
+    let loaded = second.runs().load(&run).await.unwrap();
+    let missing = second.steps().missing_process(&loaded).await.unwrap();
     assert_eq!(missing.as_deref(), Some("echo"));
-    let why = second.why(&run).await.unwrap();
+    let why = second.reasons().why(&run).await.unwrap();
     assert!(
         why.summary.contains("nobody here runs process echo"),
         "{}",
@@ -275,9 +279,9 @@ async fn a_run_keeps_the_version_that_it_began_with() {
             "say": {"type": "set", "config": {"value": version}, "outputKey": "version"},
         }})
     };
-    runtime.register(&flow("1.0.0")).await.unwrap();
+    runtime.flows().register(&flow("1.0.0")).await.unwrap();
     let run = start(&runtime, "f", json!({})).await;
-    runtime.register(&flow("2.0.0")).await.unwrap();
+    runtime.flows().register(&flow("2.0.0")).await.unwrap();
     let later = start(&runtime, "f", json!({})).await;
     store.gate.add_permits(2);
     for (run, version) in [(run, "1.0.0"), (later, "2.0.0")] {
@@ -304,7 +308,7 @@ async fn a_new_run_never_has_the_state_of_the_one_whose_id_it_took() {
     let begin = async |runtime: &Runtime, input: Value| {
         let mut request = StartRequest::new("f", input);
         request.run_id = Some(run.clone());
-        runtime.start(request).await.unwrap()
+        runtime.runs().start(request).await.unwrap()
     };
     let old = begin(&first, json!({"old": true})).await;
     assert_eq!(old.status, RunStatus::Completed);
@@ -318,10 +322,10 @@ async fn a_new_run_never_has_the_state_of_the_one_whose_id_it_took() {
     });
     let reader = tokio::spawn({
         let (runtime, run) = (second.clone(), run.clone());
-        async move { runtime.load(&run).await }
+        async move { runtime.runs().load(&run).await }
     });
     is_reached.await.unwrap();
-    second.delete(&run).await.unwrap();
+    second.runs().delete(&run).await.unwrap();
     begin(&second, json!({"new": true})).await;
     go_on.send(()).unwrap();
     let read = reader.await.unwrap();
@@ -330,8 +334,12 @@ async fn a_new_run_never_has_the_state_of_the_one_whose_id_it_took() {
     // Until the new run is as long as the old one was.
     let log = [Json::of(&json!({"type": "log", "data": {"message": "x"}}))];
     for _ in 0..old.state.len {
-        second.append(&StreamName::flow(&run), &log).await.unwrap();
-        let loaded = second.load(&run).await.unwrap();
+        second
+            .events()
+            .append(&StreamName::flow(&run), &log)
+            .await
+            .unwrap();
+        let loaded = second.runs().load(&run).await.unwrap();
         assert_eq!(loaded.state.state.json().as_str(), r#"{"new":true}"#);
     }
 }

@@ -103,7 +103,7 @@ impl World {
         let config = json!({
             "retryPolicy": {"attempts": 2, "backoff": {"type": "fixed", "delayMs": 5}},
         });
-        self.runtime.put_process(Process {
+        self.runtime.queues().put_process(Process {
             id: "work".into(),
             config: ProcessConfig::read(&Json::of(&config), "work").unwrap(),
             provider: self.provider.clone(),
@@ -113,20 +113,20 @@ impl World {
 
     async fn add(&self, request: Value) -> RunId {
         let requests: Vec<JobRequest> = serde_json::from_value(json!([request])).unwrap();
-        let added = self.runtime.enqueue("work", requests, true).await;
+        let added = self.runtime.queues().enqueue("work", requests, true).await;
         added.unwrap().remove(0).id
     }
 
     /// A job that nobody has taken up yet, and whoever listens to its queue and reads its stream.
     async fn listened(&self, request: Value) -> (RunId, Listener, Tail) {
-        let queue = self.runtime.listen("work");
+        let queue = self.runtime.streams().listen("work");
         let job = self.add(request).await;
         let tail = self.tail(&job);
         (job, queue, tail)
     }
 
     fn tail(&self, job: &RunId) -> Tail {
-        self.runtime.tail(StreamName::job(job), 0)
+        self.runtime.streams().tail(StreamName::job(job), 0)
     }
 
     async fn stored(&self, job: &RunId) -> Vec<Event> {
@@ -247,13 +247,18 @@ async fn a_failed_attempt_lets_the_job_wait_again() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_job_is_cancelled_while_it_waits_or_while_it_runs() {
     let world = World::new().await;
-    let mut queue = world.runtime.listen("work");
+    let mut queue = world.runtime.streams().listen("work");
     let cancel = || Steer::Cancel {
         reason: Some("a mistake".to_owned()),
     };
     let waiting = world.add(json!({"data": 1})).await;
     let mut tail = world.tail(&waiting);
-    world.runtime.steer(&waiting, cancel()).await.unwrap();
+    world
+        .runtime
+        .queues()
+        .steer(&waiting, cancel())
+        .await
+        .unwrap();
     let live = to_end(&mut tail).await;
     assert_eq!(kinds(&live), ["job.added", "job.cancelled"]);
     assert_eq!(data(&live[1])["error"]["message"], "a mistake");
@@ -267,7 +272,12 @@ async fn a_job_is_cancelled_while_it_waits_or_while_it_runs() {
         let running = world.add(json!({"data": how})).await;
         let mut tail = world.tail(&running);
         world.provider.begun.notified().await;
-        world.runtime.steer(&running, cancel()).await.unwrap();
+        world
+            .runtime
+            .queues()
+            .steer(&running, cancel())
+            .await
+            .unwrap();
         let live = to_end(&mut tail).await;
         assert_eq!(kinds(&live), ["job.added", "job.active", "job.cancelled"]);
         assert_eq!(data(&live[2])["error"]["message"], "a mistake");
@@ -307,18 +317,23 @@ async fn a_stalled_job_says_so_and_goes_on() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_people_do_to_a_job_is_in_its_stream() {
     let world = World::new().await;
-    let mut queue = world.runtime.listen("work");
+    let mut queue = world.runtime.streams().listen("work");
     let job = world
         .add(json!({"data": 1, "options": {"delayMs": 3_600_000}}))
         .await;
-    world.runtime.steer(&job, Steer::Promote).await.unwrap();
-    let refused = world.runtime.steer(&job, Steer::Promote).await;
+    world
+        .runtime
+        .queues()
+        .steer(&job, Steer::Promote)
+        .await
+        .unwrap();
+    let refused = world.runtime.queues().steer(&job, Steer::Promote).await;
     assert!(refused.is_err(), "it waits already");
     world.work();
     to_end(&mut world.tail(&job)).await;
     let again = Steer::Retry { at_ms: 0 };
-    world.runtime.steer(&job, again).await.unwrap();
-    to_end(&mut world.runtime.tail(StreamName::job(&job), 4)).await;
+    world.runtime.queues().steer(&job, again).await.unwrap();
+    to_end(&mut world.runtime.streams().tail(StreamName::job(&job), 4)).await;
     let life = world.stored(&job).await;
     let expected = [
         "job.added",
@@ -332,8 +347,13 @@ async fn what_people_do_to_a_job_is_in_its_stream() {
     assert_eq!(kinds(&life), expected);
     assert_eq!(data(&life[1])["reason"], "promoted");
     assert_eq!(data(&life[4])["reason"], "redriven");
-    let mut tail = world.runtime.tail(StreamName::job(&job), 7);
-    world.runtime.steer(&job, Steer::Remove).await.unwrap();
+    let mut tail = world.runtime.streams().tail(StreamName::job(&job), 7);
+    world
+        .runtime
+        .queues()
+        .steer(&job, Steer::Remove)
+        .await
+        .unwrap();
     let gone = tokio::time::timeout(LONG, tail.next()).await.unwrap();
     assert!(matches!(gone, Ok(Tailed::Gone)));
     let said = until_event(&mut queue, &EventType::JobRemoved).await;
@@ -344,17 +364,22 @@ async fn what_people_do_to_a_job_is_in_its_stream() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_listener_that_lags_gets_the_number_of_events_it_missed() {
     let world = World::new().await;
-    let mut queue = world.runtime.listen("work");
-    let mut other = world.runtime.listen("other");
+    let mut queue = world.runtime.streams().listen("work");
+    let mut other = world.runtime.streams().listen("other");
     let jobs: Vec<Value> = (0..3_000).map(|n| json!({ "data": n })).collect();
     let requests: Vec<JobRequest> = serde_json::from_value(json!(jobs)).unwrap();
-    world.runtime.enqueue("work", requests, true).await.unwrap();
+    world
+        .runtime
+        .queues()
+        .enqueue("work", requests, true)
+        .await
+        .unwrap();
     let first = tokio::time::timeout(LONG, queue.next()).await.unwrap();
     let QueueUpdate::Missed(missed) = first else {
         panic!("{first:?}");
     };
     let mut rest = 0;
-    let drained = world.runtime.drain_queue("work", false).await.unwrap();
+    let drained = world.runtime.queues().drain("work", false).await.unwrap();
     assert_eq!(drained.removed, 3_000);
     let purged = EventType::parse("queue.purged");
     while rest + missed < 3_000 + 6 {
@@ -380,11 +405,15 @@ async fn nobody_from_outside_says_what_became_of_a_job() {
     let world = World::new().await;
     let job = world.add(json!({"data": 1})).await;
     let done = Json::of(&json!({"type": "job.completed"}));
-    let refused = world.runtime.append(&StreamName::job(&job), &[done]).await;
+    let refused = world
+        .runtime
+        .events()
+        .append(&StreamName::job(&job), &[done])
+        .await;
     assert_eq!(refused.unwrap_err().code(), "RESERVED_TYPE");
     let fired = Json::of(&json!({"type": "trigger.fired"}));
     let callback = StreamName::new("trigger", "t");
-    let refused = world.runtime.append(&callback, &[fired]).await;
+    let refused = world.runtime.events().append(&callback, &[fired]).await;
     assert_eq!(refused.unwrap_err().code(), "RESERVED_TYPE");
     // Nor anywhere else, where somebody could take it for true.
     for kind in [
@@ -395,7 +424,12 @@ async fn nobody_from_outside_says_what_became_of_a_job() {
     ] {
         for stream in [StreamName::global(), StreamName::new("webhook", "shop")] {
             let forged = Json::of(&json!({ "type": kind }));
-            let refused = world.runtime.append(&stream, &[forged]).await.unwrap_err();
+            let refused = world
+                .runtime
+                .events()
+                .append(&stream, &[forged])
+                .await
+                .unwrap_err();
             assert_eq!(refused.code(), "RESERVED_TYPE", "{kind}");
             let said = format!("only the server writes events of the type {kind}");
             assert_eq!(refused.to_string(), said);
@@ -404,6 +438,7 @@ async fn nobody_from_outside_says_what_became_of_a_job() {
     let own = Json::of(&json!({"type": "worker.hired"}));
     world
         .runtime
+        .events()
         .append(&StreamName::global(), &[own])
         .await
         .unwrap();
@@ -411,10 +446,15 @@ async fn nobody_from_outside_says_what_became_of_a_job() {
     let channel = StreamName::new(StreamName::QUEUE, "work");
     let refused = world
         .runtime
+        .events()
         .append(&channel, std::slice::from_ref(&note))
         .await;
     assert_eq!(refused.unwrap_err().code(), "RESERVED_STREAM");
-    let ids = world.runtime.append(&StreamName::job(&job), &[note]).await;
+    let ids = world
+        .runtime
+        .events()
+        .append(&StreamName::job(&job), &[note])
+        .await;
     let all = world.stored(&job).await;
     assert_eq!(kinds(&all), ["job.added", "note.made"]);
     assert_eq!(ids.unwrap(), [all[1].id]);
@@ -423,7 +463,7 @@ async fn nobody_from_outside_says_what_became_of_a_job() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_job_begins_after_it_was_added_however_many_there_are() {
     let world = World::new().await;
-    let mut queue = world.runtime.listen("work");
+    let mut queue = world.runtime.streams().listen("work");
     world.work();
     let add = async {
         for n in 0..200 {
@@ -457,7 +497,17 @@ async fn a_job_begins_after_it_was_added_however_many_there_are() {
         limit: 1_000,
         ..JobFilter::default()
     };
-    assert_eq!(world.runtime.jobs(&filter).await.unwrap().items.len(), 200);
+    assert_eq!(
+        world
+            .runtime
+            .queues()
+            .jobs(&filter)
+            .await
+            .unwrap()
+            .items
+            .len(),
+        200
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -477,11 +527,11 @@ async fn readers_that_come_and_go_see_every_event_of_a_job_once() {
                 let from = match seen.last() {
                     Some(last) => {
                         let place = Place::Event(last.id);
-                        runtime.store().locate(&stream, place).await.unwrap()
+                        runtime.base().store().locate(&stream, place).await.unwrap()
                     }
                     None => 0,
                 };
-                let mut tail = runtime.tail(stream.clone(), from);
+                let mut tail = runtime.streams().tail(stream.clone(), from);
                 for _ in 0..patience {
                     match tail.next().await.unwrap() {
                         Tailed::Read(events) => seen.extend(events),
@@ -499,10 +549,10 @@ async fn readers_that_come_and_go_see_every_event_of_a_job_once() {
     let readers = [1, 2, 3, 1_000].map(reader);
     for round in 0..ROUNDS {
         let from = (5 * round) as u64 + 1;
-        to_end(&mut world.runtime.tail(StreamName::job(&job), from)).await;
+        to_end(&mut world.runtime.streams().tail(StreamName::job(&job), from)).await;
         if round + 1 < ROUNDS {
             let again = Steer::Retry { at_ms: 0 };
-            world.runtime.steer(&job, again).await.unwrap();
+            world.runtime.queues().steer(&job, again).await.unwrap();
         }
     }
     let stored = world.stored(&job).await;

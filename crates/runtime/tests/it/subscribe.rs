@@ -24,7 +24,7 @@ async fn runtime() -> Runtime {
 
 async fn say(runtime: &Runtime, stream: &StreamName, kind: &str, n: usize) {
     let event = Json::of(&json!({"type": kind, "data": n}));
-    runtime.append(stream, &[event]).await.unwrap();
+    runtime.events().append(stream, &[event]).await.unwrap();
 }
 
 fn webhook(id: &str) -> StreamName {
@@ -61,9 +61,18 @@ async fn event(subject: &mut Subject) -> Event {
 async fn a_cursor_that_was_never_given_out_is_refused() {
     let runtime = runtime().await;
     say(&runtime, &webhook("a"), "x.y", 1).await;
-    let end = runtime.store().log_end().await.unwrap();
-    assert!(runtime.on_kind(["x.y"], Begin::After(end)).await.is_ok());
-    let beyond = runtime.on_kind(["x.y"], Begin::After(end + 1)).await;
+    let end = runtime.base().store().log_end().await.unwrap();
+    assert!(
+        runtime
+            .streams()
+            .on_kind(["x.y"], Begin::After(end))
+            .await
+            .is_ok()
+    );
+    let beyond = runtime
+        .streams()
+        .on_kind(["x.y"], Begin::After(end + 1))
+        .await;
     assert_eq!(beyond.err().unwrap().code(), "BAD_CURSOR");
     let query = riverrun_store::LogQuery {
         after: end + 1,
@@ -71,7 +80,7 @@ async fn a_cursor_that_was_never_given_out_is_refused() {
         limit: 9,
         max_bytes: riverrun_store::EventQuery::PAGE_BYTES,
     };
-    let beyond = runtime.events_of_kind(&query).await;
+    let beyond = runtime.streams().events_of_kind(&query).await;
     assert_eq!(beyond.err().unwrap().code(), "BAD_CURSOR");
 }
 
@@ -80,20 +89,22 @@ async fn kinds_are_delivered_across_runs_and_streams() {
     let runtime = runtime().await;
     let flow = json!({"id": "f", "version": "1.0.0", "initialStepId": "one",
         "steps": {"one": {"type": "echo"}}});
-    runtime.register(&flow).await.unwrap();
+    runtime.flows().register(&flow).await.unwrap();
     let kinds = ["flow.completed", "order"];
-    let mut live = runtime.on_kind(kinds, Begin::End).await.unwrap();
+    let mut live = runtime.streams().on_kind(kinds, Begin::End).await.unwrap();
     let first = runtime
+        .runs()
         .start(StartRequest::new("f", json!({})))
         .await
         .unwrap();
-    runtime.wait(&first.run, LONG).await.unwrap();
+    runtime.runs().wait(&first.run, LONG).await.unwrap();
     say(&runtime, &webhook("w"), "order.paid", 1).await;
     let second = runtime
+        .runs()
         .start(StartRequest::new("f", json!({})))
         .await
         .unwrap();
-    runtime.wait(&second.run, LONG).await.unwrap();
+    runtime.runs().wait(&second.run, LONG).await.unwrap();
     let streams = [
         StreamName::flow(&first.run),
         webhook("w"),
@@ -111,14 +122,14 @@ async fn kinds_are_delivered_across_runs_and_streams() {
             0 => Begin::Start,
             at => Begin::After(seen[at - 1].no),
         };
-        let mut later = runtime.on_kind(kinds, begin).await.unwrap();
+        let mut later = runtime.streams().on_kind(kinds, begin).await.unwrap();
         for expected in &seen[at..] {
             assert_eq!(next_event(&mut later).await, *expected);
         }
         assert!(later.cursor() >= seen[2].no);
     }
     for bad in [&[][..], &["a b"], &["job.failed"], &["n"; 1]] {
-        let refused = runtime.on_kind(bad, Begin::End).await.map(drop);
+        let refused = runtime.streams().on_kind(bad, Begin::End).await.map(drop);
         match bad {
             ["n"] => assert!(refused.is_ok()),
             _ => assert_eq!(refused.unwrap_err().code(), "BAD_KIND"),
@@ -131,8 +142,9 @@ async fn a_subscriber_that_lags_gets_a_notice_and_catches_up() {
     const EVENTS: usize = 1_000;
     let runtime = runtime().await;
     let stream = webhook("w");
-    let mut kinds = runtime.on_kind(["n"], Begin::End).await.unwrap();
+    let mut kinds = runtime.streams().on_kind(["n"], Begin::End).await.unwrap();
     let mut subject = runtime
+        .streams()
         .subscribe_subject(&stream, Begin::End)
         .await
         .unwrap();
@@ -187,7 +199,11 @@ async fn nothing_falls_between_the_store_and_the_bus() {
     });
     let writers: Vec<_> = writers.collect();
     let mut readers = Vec::new();
-    let mut first = runtime.on_kind(["n"], Begin::Start).await.unwrap();
+    let mut first = runtime
+        .streams()
+        .on_kind(["n"], Begin::Start)
+        .await
+        .unwrap();
     let mut all = Vec::new();
     while all.len() < WRITERS * EACH {
         all.push(next_event(&mut first).await);
@@ -197,7 +213,11 @@ async fn nothing_falls_between_the_store_and_the_bus() {
             readers.push((
                 at,
                 tokio::spawn(async move {
-                    let mut kinds = runtime.on_kind(["n"], Begin::After(after)).await.unwrap();
+                    let mut kinds = runtime
+                        .streams()
+                        .on_kind(["n"], Begin::After(after))
+                        .await
+                        .unwrap();
                     let mut found = Vec::new();
                     while found.len() < WRITERS * EACH - at {
                         found.push(next_event(&mut kinds).await);
@@ -228,15 +248,17 @@ async fn a_subject_is_read_on_and_goes_with_its_run() {
     let runtime = runtime().await;
     let flow = json!({"id": "f", "version": "1.0.0", "initialStepId": "one",
         "steps": {"one": {"type": "echo"}}});
-    runtime.register(&flow).await.unwrap();
+    runtime.flows().register(&flow).await.unwrap();
     let run = runtime
+        .runs()
         .start(StartRequest::new("f", json!({})))
         .await
         .unwrap()
         .run;
-    runtime.wait(&run, LONG).await.unwrap();
+    runtime.runs().wait(&run, LONG).await.unwrap();
     let stream = StreamName::flow(&run);
     let mut whole = runtime
+        .streams()
         .subscribe_subject(&stream, Begin::Start)
         .await
         .unwrap();
@@ -245,15 +267,18 @@ async fn a_subject_is_read_on_and_goes_with_its_run() {
     let second = event(&mut whole).await;
     assert_eq!(whole.cursor(), Some(second.id));
     let mut rest = runtime
+        .streams()
         .subscribe_subject(&stream, Begin::After(first.id))
         .await
         .unwrap();
     assert_eq!(event(&mut rest).await, second);
     let mut end = runtime
+        .streams()
         .subscribe_subject(&stream, Begin::End)
         .await
         .unwrap();
     runtime
+        .base()
         .commit(Commit::of(Change::Delete(run)))
         .await
         .unwrap();
@@ -266,6 +291,7 @@ async fn a_subject_is_read_on_and_goes_with_its_run() {
     ] {
         let stream = StreamName::new(kind, "none");
         let refused = runtime
+            .streams()
             .subscribe_subject(&stream, Begin::Start)
             .await
             .map(drop);

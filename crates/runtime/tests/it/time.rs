@@ -124,7 +124,7 @@ impl World {
 
     fn put(&self, config: Value) {
         let config = ProcessConfig::read(&Json::of(&config), "work");
-        self.runtime.put_process(Process {
+        self.runtime.queues().put_process(Process {
             id: "work".into(),
             config: config.unwrap_or_else(|issues| panic!("{issues:#?}")),
             provider: self.script.clone(),
@@ -135,12 +135,16 @@ impl World {
     async fn add(&self, data: Value, options: Value) -> RunId {
         let mut request = JobRequest::new(Json::of(&data));
         request.options = serde_json::from_value(options).unwrap();
-        let added = self.runtime.enqueue("work", vec![request], true).await;
+        let added = self
+            .runtime
+            .queues()
+            .enqueue("work", vec![request], true)
+            .await;
         added.unwrap()[0].id.clone()
     }
 
     async fn state(&self, job: &RunId) -> JobState {
-        self.runtime.job(job).await.unwrap().state
+        self.runtime.queues().job(job).await.unwrap().state
     }
 
     async fn pass(&self, ms: u64) {
@@ -223,7 +227,7 @@ async fn an_attempt_that_hangs_meets_its_timeout_and_its_lease_is_kept_until_the
     world.clock.advance_regardless(pass).await.unwrap();
     // The handler was asked to stop, and does.
     world.clock.settle().await.unwrap();
-    let record = world.runtime.job(&job).await.unwrap();
+    let record = world.runtime.queues().job(&job).await.unwrap();
     assert_eq!(record.state, JobState::Failed);
     assert_eq!(record.error.unwrap().value()["code"], "TIMEOUT");
 }
@@ -246,7 +250,7 @@ async fn a_lease_ends_by_the_clock() {
     let pass = Duration::from_secs(10);
     second.clock.advance_regardless(pass).await.unwrap();
     second.began.recv().await.unwrap();
-    assert_eq!(second.runtime.job(&job).await.unwrap().attempt, 2);
+    assert_eq!(second.runtime.queues().job(&job).await.unwrap().attempt, 2);
     assert_eq!(
         second.times(),
         [39_999],
@@ -260,17 +264,27 @@ async fn code_that_waits_goes_on_when_its_time_has_come() {
     let wait = |wait: Value| json!({"wait": wait});
     let flow = json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": {
         "a": {"type": "process", "config": {"process": "work"}}}});
-    world.runtime.register(&flow).await.unwrap();
+    world.runtime.flows().register(&flow).await.unwrap();
     let mut runs = Vec::new();
     for input in [
         wait(json!({"type": "time", "afterMs": 30 * 86_400_000_i64})),
         wait(json!({"type": "event", "eventKind": "never", "timeoutMs": 86_400_000})),
     ] {
         let request = StartRequest::new("f", Json::of(&input));
-        runs.push(world.runtime.start(request).await.unwrap().run);
+        runs.push(world.runtime.runs().start(request).await.unwrap().run);
     }
     world.pass(86_400_000).await;
-    let status = async |run: &RunId| world.runtime.run(run).await.unwrap().loaded.state.status;
+    let status = async |run: &RunId| {
+        world
+            .runtime
+            .runs()
+            .run(run)
+            .await
+            .unwrap()
+            .loaded
+            .state
+            .status
+    };
     assert_eq!(status(&runs[0]).await, RunStatus::Waiting);
     // The code got the answer that nothing came, and ended.
     assert!(status(&runs[1]).await.is_ended());
@@ -289,11 +303,11 @@ async fn the_job_of_a_step_that_stalls_says_so() {
     let mut first = World::on(store.clone(), still, json!({})).await;
     let flow = json!({"id": "f", "version": "1.0.0", "initialStepId": "a", "steps": {
         "a": {"type": "process", "config": {"process": "work"}}}});
-    first.runtime.register(&flow).await.unwrap();
+    first.runtime.flows().register(&flow).await.unwrap();
     let request = StartRequest::new("f", Json::of(&json!({"do": "hang"})));
-    first.runtime.start(request).await.unwrap();
+    first.runtime.runs().start(request).await.unwrap();
     first.began.recv().await.unwrap();
-    let mut queue = second.runtime.listen("work");
+    let mut queue = second.runtime.streams().listen("work");
     second.put(json!({}));
     let pass = Duration::from_secs(40);
     second.clock.advance_regardless(pass).await.unwrap();
@@ -312,7 +326,7 @@ async fn the_job_of_a_step_that_stalls_says_so() {
         limit: 2,
         ..JobFilter::default()
     };
-    let jobs = second.runtime.jobs(&job).await.unwrap().items;
+    let jobs = second.runtime.queues().jobs(&job).await.unwrap().items;
     let stream = StreamName::job(&jobs[0].id);
     let events = store.events(&stream, &EventQuery::forward(0, 100)).await;
     let events = events.unwrap();
@@ -338,11 +352,21 @@ async fn a_declared_delay_is_a_number_a_duration_or_a_function_of_the_result() {
             "a": {"type": "process", "config": {"process": "work"},
                 "await": {"type": "time", "delay": delay}, "transitions": {"onSuccess": "b"}},
             "b": {"type": "set", "config": {"value": "after"}}}});
-        world.runtime.register(&flow).await.unwrap();
+        world.runtime.flows().register(&flow).await.unwrap();
         let began = world.clock.now_ms();
         let request = StartRequest::new(id, Json::of(&json!({})));
-        let run = world.runtime.start(request).await.unwrap().run;
-        let status = async || world.runtime.run(&run).await.unwrap().loaded.state.status;
+        let run = world.runtime.runs().start(request).await.unwrap().run;
+        let status = async || {
+            world
+                .runtime
+                .runs()
+                .run(&run)
+                .await
+                .unwrap()
+                .loaded
+                .state
+                .status
+        };
         world.clock.settle().await.unwrap();
         assert_eq!(status().await, RunStatus::Waiting, "{id}");
         while status().await == RunStatus::Waiting {
@@ -366,18 +390,28 @@ async fn a_copy_of_a_run_that_waits_by_its_definition_has_the_time_that_it_says(
     for (id, awaits) in [("time", times), ("event", event)] {
         let steps = json!({"a": step(awaits), "late": {"type": "set", "config": {"value": 1}}});
         let flow = json!({"id": id, "version": "1.0.0", "initialStepId": "a", "steps": steps});
-        world.runtime.register(&flow).await.unwrap();
+        world.runtime.flows().register(&flow).await.unwrap();
     }
-    let status = async |run: &RunId| world.runtime.run(run).await.unwrap().loaded.state.status;
+    let status = async |run: &RunId| {
+        world
+            .runtime
+            .runs()
+            .run(run)
+            .await
+            .unwrap()
+            .loaded
+            .state
+            .status
+    };
     let mut runs = Vec::new();
     for id in ["time", "event"] {
         let request = StartRequest::new(id, Json::of(&json!({})));
-        runs.push(world.runtime.start(request).await.unwrap().run);
+        runs.push(world.runtime.runs().start(request).await.unwrap().run);
     }
     world.pass(1_800_000).await;
     let mut copies = Vec::new();
     for run in &runs {
-        copies.push(world.runtime.fork(run, None).await.unwrap().run);
+        copies.push(world.runtime.runs().fork(run, None).await.unwrap().run);
     }
     world.pass(1_800_000).await;
     assert_eq!(status(&runs[0]).await, RunStatus::Completed);
@@ -406,11 +440,11 @@ async fn the_example_stream_of_the_specification_comes_out() {
         "fetch_data": step("fail once", json!("process_data")),
         "process_data": step("", json!("await_approval")),
         "await_approval": step("ask", Value::Null)}});
-    world.runtime.register(&flow).await.unwrap();
+    world.runtime.flows().register(&flow).await.unwrap();
     let request = StartRequest::new("example-flow", Json::of(&json!({})));
-    let run = world.runtime.start(request).await.unwrap().run;
+    let run = world.runtime.runs().start(request).await.unwrap().run;
     world.pass(10_000).await;
-    let callbacks = world.runtime.store().awaits_of(&run).await.unwrap();
+    let callbacks = world.runtime.base().store().awaits_of(&run).await.unwrap();
     let callback_answer = CallbackAnswer {
         payload: Json::of(&json!({"approved": true})),
         body: b"",
@@ -419,13 +453,14 @@ async fn the_example_stream_of_the_specification_comes_out() {
     };
     world
         .runtime
+        .awaits()
         .resume_callback(&callbacks[0].id, callback_answer)
         .await
         .unwrap();
     world.clock.settle().await.unwrap();
     let events = async |stream: StreamName| {
         let query = EventQuery::forward(0, 100);
-        let events = world.runtime.store().events(&stream, &query);
+        let events = world.runtime.base().store().events(&stream, &query);
         let line = |event: &riverrun_types::Event| match &event.step {
             None => event.kind.to_string(),
             Some(at) => format!("{} {} {}", event.kind, at.name, at.attempt),

@@ -75,7 +75,7 @@ impl World {
 
     fn put(&self, id: &str, config: Value, does: Does) {
         let config = ProcessConfig::read(&Json::of(&config), id);
-        self.runtime.put_process(Process {
+        self.runtime.queues().put_process(Process {
             id: id.into(),
             config: config.unwrap_or_else(|issues| panic!("{issues:#?}")),
             provider: Arc::new(Scripted {
@@ -89,14 +89,14 @@ impl World {
     async fn register(&self, id: &str, steps: Value) {
         let first = steps.as_object().unwrap().keys().next().unwrap().clone();
         let flow = json!({"id": id, "version": "1.0.0", "initialStepId": first, "steps": steps});
-        if let Err(error) = self.runtime.register(&flow).await {
+        if let Err(error) = self.runtime.flows().register(&flow).await {
             panic!("{error:?}");
         }
     }
 
     async fn start(&self, flow: &str) -> RunId {
         let request = StartRequest::new(flow, Json::of(&json!({})));
-        self.runtime.start(request).await.unwrap().run
+        self.runtime.runs().start(request).await.unwrap().run
     }
 
     /// Waits until something has begun.
@@ -106,14 +106,14 @@ impl World {
     }
 
     async fn why(&self, run: &RunId) -> Value {
-        let why = self.runtime.why(run).await.unwrap();
+        let why = self.runtime.reasons().why(run).await.unwrap();
         serde_json::to_value(why).unwrap()
     }
 
     /// The reasons once the first is of a kind; a run says so after each of its events.
     async fn reason(&self, run: &RunId, kind: &str) -> Value {
         let stream = riverrun_types::StreamName::flow(run);
-        let mut news = self.runtime.bus().subscribe(&stream);
+        let mut news = self.runtime.base().bus().subscribe(&stream);
         let found = async {
             loop {
                 let why = self.why(run).await;
@@ -159,7 +159,7 @@ async fn times_pauses_and_ends_are_shown() {
         .await;
     let mut request = StartRequest::new("rest", Json::of(&json!({})));
     request.delay_ms = Some(HOUR_MS);
-    let late = world.runtime.start(request).await.unwrap().run;
+    let late = world.runtime.runs().start(request).await.unwrap().run;
     let why = world.why(&late).await;
     has(
         &why,
@@ -179,7 +179,7 @@ async fn times_pauses_and_ends_are_shown() {
     assert!(why["reasons"][0]["until"].is_string(), "{why:#}");
 
     let reason = Some("inventory".to_owned());
-    world.runtime.pause(&run, reason).await.unwrap();
+    world.runtime.runs().pause(&run, reason).await.unwrap();
     let why = world.why(&run).await;
     has(
         &why["reasons"][0],
@@ -188,12 +188,12 @@ async fn times_pauses_and_ends_are_shown() {
     assert!(why["reasons"][0]["since"].is_string(), "{why:#}");
     has(&why["reasons"][1], json!({"kind": "await-time"}));
 
-    world.runtime.cancel(&run, None).await.unwrap();
+    world.runtime.runs().cancel(&run, None).await.unwrap();
     let why = world.why(&run).await;
     has(&why, json!({"status": "cancelled", "moving": false}));
     has(&why["reasons"][0], json!({"kind": "ended"}));
 
-    let missing = world.runtime.why(&RunId::new("nobody")).await;
+    let missing = world.runtime.reasons().why(&RunId::new("nobody")).await;
     assert!(matches!(
         missing,
         Err(riverrun_runtime::Error::Store(
@@ -240,7 +240,7 @@ async fn awaited_events_and_callbacks_are_shown() {
     let said = reason["summary"].as_str().unwrap();
     let expected = format!("waits for somebody's answer at /approve/{id}, since");
     assert!(said.contains(&expected), "{said}");
-    world.runtime.callback(id).await.unwrap();
+    world.runtime.awaits().callback(id).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -286,10 +286,10 @@ async fn the_reason_why_a_job_waits_in_its_queue_is_shown() {
     );
 
     world.put("held", Value::Null, Does::Answers);
-    world.runtime.pause_queue("held", true).await.unwrap();
+    world.runtime.queues().pause("held", true).await.unwrap();
     let run = world.start("held").await;
     world.reason(&run, "queue-paused").await;
-    world.runtime.pause_queue("held", false).await.unwrap();
+    world.runtime.queues().pause("held", false).await.unwrap();
     world.reason(&run, "ended").await;
     world.begins().await;
 
@@ -318,7 +318,11 @@ async fn the_reason_why_a_job_waits_in_its_queue_is_shown() {
     let add = async |key: &str| {
         let mut request = JobRequest::new(Json::of(&json!({})));
         request.options.key = Some(key.to_owned());
-        let added = world.runtime.enqueue("keyed", vec![request], true).await;
+        let added = world
+            .runtime
+            .queues()
+            .enqueue("keyed", vec![request], true)
+            .await;
         added.unwrap()[0].id.clone()
     };
     add("ada").await;
@@ -410,7 +414,12 @@ async fn children_branches_and_running_steps_are_shown() {
 async fn a_job_of_a_queue_says_why_too() {
     let world = World::new().await;
     let jobs = vec![JobRequest::new(Json::of(&json!(1))); 2];
-    let added = world.runtime.enqueue("mail", jobs, true).await.unwrap();
+    let added = world
+        .runtime
+        .queues()
+        .enqueue("mail", jobs, true)
+        .await
+        .unwrap();
     let why = world.why(&added[1].id).await;
     has(
         &why,
@@ -424,7 +433,7 @@ async fn a_job_of_a_queue_says_why_too() {
 async fn a_process_that_does_not_load_is_shown_with_its_error() {
     let world = World::new().await;
     world.register("torn", json!({"do": step("torn")})).await;
-    world.runtime.put_broken(BrokenProcess {
+    world.runtime.processes().put_broken(BrokenProcess {
         id: "torn".into(),
         queue: "torn".into(),
         file: None,
@@ -454,7 +463,7 @@ async fn a_call_runs_or_has_ended() {
         ..CallRequest::default()
     };
     let runtime = world.runtime.clone();
-    let called = tokio::spawn(async move { runtime.call(request).await });
+    let called = tokio::spawn(async move { runtime.queues().call(request).await });
     world.begins().await;
     let why = world.why(&id).await;
     has(
@@ -466,7 +475,10 @@ async fn a_call_runs_or_has_ended() {
     cancel.cancel(CancelReason::User);
     called.await.unwrap().unwrap_err();
     // The caller has its answer before the end is stored, and perhaps before anything is.
-    let mut stream = world.runtime.tail(StreamName::new("call", "c1"), 0);
+    let mut stream = world
+        .runtime
+        .streams()
+        .tail(StreamName::new("call", "c1"), 0);
     let is_end = |event: &Event| event.kind.as_str() == "call.cancelled";
     loop {
         let is_over = match stream.next().await.unwrap() {
@@ -519,7 +531,7 @@ impl Places for Elsewhere {
 async fn workers_without_room_are_distinguished_from_workers_that_have_gone() {
     let world = World::new().await;
     for (name, is_staffed, expected) in [("busy", true, "no-room"), ("gone", false, "no-worker")] {
-        world.runtime.put_process(Process {
+        world.runtime.queues().put_process(Process {
             id: name.into(),
             config: ProcessConfig::read(&Json::null(), name).ok().unwrap(),
             provider: Arc::new(Elsewhere(is_staffed)),

@@ -32,7 +32,7 @@ async fn without_secret(given: &Given, origin: &str) -> Triggers {
         changes: vec![Change::Trigger(Box::new(new))],
         ..Commit::default()
     };
-    given.runtime.commit(commit).await.unwrap();
+    given.runtime.base().commit(commit).await.unwrap();
     Triggers::open(&given.runtime).await.unwrap()
 }
 

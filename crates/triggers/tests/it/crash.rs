@@ -83,12 +83,23 @@ async fn send_all(given: Given, acknowledged: &Acknowledged) {
         }
         let event = Json::of(&json!({"type": "ping", "data": {"n": n}}));
         let stream = StreamName::new("global", "global");
-        given.runtime.append(&stream, &[event]).await.unwrap();
+        given
+            .runtime
+            .events()
+            .append(&stream, &[event])
+            .await
+            .unwrap();
         acknowledged.lock().unwrap().push(n);
     }
     given.until("all", "trigger.fired", TICKS).await;
     given.until("once", "trigger.fired", 1).await;
-    let mut emitted = given.runtime.store().emitted(0, 1_000).await.unwrap();
+    let mut emitted = given
+        .runtime
+        .base()
+        .store()
+        .emitted(0, 1_000)
+        .await
+        .unwrap();
     emitted.retain(|emit| &*emit.kind == "ping");
     given.until("ping", "trigger.fired", emitted.len()).await;
     for id in ["all", "once"] {
@@ -96,7 +107,7 @@ async fn send_all(given: Given, acknowledged: &Acknowledged) {
     }
     let mut of: HashMap<String, Vec<Value>> = HashMap::new();
     for run in given.runs().await {
-        let view = given.runtime.wait(&run.id, LONG).await.unwrap();
+        let view = given.runtime.runs().wait(&run.id, LONG).await.unwrap();
         assert_eq!(view.state().status, RunStatus::Completed);
         let origin = origin(&run);
         let id = origin["id"].as_str().unwrap().to_owned();

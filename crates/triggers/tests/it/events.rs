@@ -50,7 +50,7 @@ async fn an_event_starts_one_run() {
     given.triggers.on_signal(&back).await.unwrap();
     let runs = given.runs().await;
     assert_eq!(runs.len(), 1);
-    let view = given.runtime.run(&runs[0].id).await.unwrap();
+    let view = given.runtime.runs().run(&runs[0].id).await.unwrap();
     assert_eq!(view.state().input.value(), json!({"order": 7}));
     let origin = origin(&runs[0]);
     assert_eq!(
@@ -146,10 +146,10 @@ async fn run_once(given: &Given, flow: &str, transform: &str, correlation: Optio
         "id": flow, "version": "1.0.0", "initialStepId": "a",
         "steps": {"a": {"type": "transform", "config": {"transform": transform}}},
     });
-    given.runtime.register(&definition).await.unwrap();
+    given.runtime.flows().register(&definition).await.unwrap();
     let mut request = StartRequest::new(flow, Json::of(&json!({})));
     request.correlation_id = correlation.map(str::to_owned);
-    let started = given.runtime.start(request).await.unwrap();
+    let started = given.runtime.runs().start(request).await.unwrap();
     given.run(&started).await;
     started.run
 }
@@ -173,6 +173,7 @@ async fn the_end_of_a_run_starts_another() {
     assert_eq!(runs[0].correlation.as_deref(), Some("tale"));
     let input = given
         .runtime
+        .runs()
         .run(&runs[0].id)
         .await
         .unwrap()
@@ -183,7 +184,13 @@ async fn the_end_of_a_run_starts_another() {
     assert_eq!(input["flow"], "broken");
     assert_eq!(input["code"], "TRANSFORM_ERROR");
     let (stream, query) = (StreamName::flow(&failed), EventQuery::forward(0, 100));
-    let events = given.runtime.store().events(&stream, &query).await.unwrap();
+    let events = given
+        .runtime
+        .base()
+        .store()
+        .events(&stream, &query)
+        .await
+        .unwrap();
     assert_eq!(input["id"], events.last().unwrap().id.to_string());
 }
 
@@ -225,7 +232,14 @@ async fn a_kind_that_no_event_has_is_refused() {
 
 /// Whether an event of a kind goes into the outbox.
 async fn is_listened_to(given: &Given, kind: &str) -> bool {
-    let before = given.runtime.store().signals(0, 1_000).await.unwrap().len();
+    let before = given
+        .runtime
+        .base()
+        .store()
+        .signals(0, 1_000)
+        .await
+        .unwrap()
+        .len();
     let signal = Signal {
         kind: kind.into(),
         event: Json::of(&json!({"type": kind})),
@@ -236,9 +250,16 @@ async fn is_listened_to(given: &Given, kind: &str) -> bool {
         place: None,
     };
     let commit = Commit::of(Change::Signal(Box::new(signal)));
-    let receipt = given.runtime.commit(commit).await.unwrap();
+    let receipt = given.runtime.base().commit(commit).await.unwrap();
     // Somebody may have read it from there already.
-    let after = given.runtime.store().signals(0, 1_000).await.unwrap().len();
+    let after = given
+        .runtime
+        .base()
+        .store()
+        .signals(0, 1_000)
+        .await
+        .unwrap()
+        .len();
     receipt.signalled || after > before
 }
 
@@ -253,13 +274,18 @@ async fn an_event_from_outside_is_its_tenants() {
     }
     let event = Json::of(&json!({"type": "k", "tenantId": "t2"}));
     let global = StreamName::global();
-    given.runtime.append(&global, &[event]).await.unwrap();
+    given
+        .runtime
+        .events()
+        .append(&global, &[event])
+        .await
+        .unwrap();
     // Triggers get the event in the order of their ids.
     given.until("other", "trigger.fired", 1).await;
     assert_eq!(given.kinds("mine").await, ["trigger.registered"]);
     assert_eq!(given.events("all").await.len(), 2);
     let stored = EventQuery::forward(0, 10);
-    let stored = given.runtime.store().events(&global, &stored);
+    let stored = given.runtime.base().store().events(&global, &stored);
     let stored = stored.await.unwrap().pop().unwrap();
     assert_eq!(stored.context.tenant_id.as_deref(), Some("t2"));
 }

@@ -46,13 +46,13 @@ impl Given {
             "id": "order", "version": "1.0.0", "initialStepId": "a",
             "steps": {"a": {"type": "set", "config": {"value": true}, "outputKey": "done"}},
         });
-        runtime.register(&flow).await.unwrap();
+        runtime.flows().register(&flow).await.unwrap();
         let strict = json!({
             "id": "strict", "version": "1.0.0", "initialStepId": "a",
             "inputSchema": {"type": "object", "required": ["n"]},
             "steps": {"a": {"type": "set", "config": {"value": true}, "outputKey": "done"}},
         });
-        runtime.register(&strict).await.unwrap();
+        runtime.flows().register(&strict).await.unwrap();
         let triggers = Triggers::open(&runtime).await.unwrap();
         Self { runtime, triggers }
     }
@@ -74,7 +74,7 @@ impl Given {
     }
 
     pub async fn run(&self, started: &Started) -> RunView {
-        self.runtime.wait(&started.run, LONG).await.unwrap()
+        self.runtime.runs().wait(&started.run, LONG).await.unwrap()
     }
 
     pub async fn runs(&self) -> Vec<RunRecord> {
@@ -83,7 +83,7 @@ impl Given {
             oldest_first: true,
             ..RunFilter::default()
         };
-        self.runtime.list(&filter).await.unwrap().items
+        self.runtime.runs().list(&filter).await.unwrap().items
     }
 
     /// The events of a trigger, the oldest first.
@@ -100,7 +100,7 @@ impl Given {
     /// Waits until a trigger's stream has so many events of a kind, and gives them.
     pub async fn until(&self, id: &str, kind: &str, count: usize) -> Vec<Value> {
         let stream = StreamName::new("trigger", id);
-        let mut news = self.runtime.bus().subscribe(&stream);
+        let mut news = self.runtime.base().bus().subscribe(&stream);
         let wait = async {
             loop {
                 let events = self.events(id).await;

@@ -18,7 +18,14 @@ fn schedule(config: Value) -> Value {
 impl Given {
     /// Lets the schedule be due at a time of the past, as if nobody had been there since.
     async fn due_at(&self, due_ms: Millis) {
-        let record = self.runtime.store().trigger("s").await.unwrap().unwrap();
+        let record = self
+            .runtime
+            .base()
+            .store()
+            .trigger("s")
+            .await
+            .unwrap()
+            .unwrap();
         let changed = NewTrigger {
             id: record.id,
             version: record.version + 1,
@@ -30,7 +37,7 @@ impl Given {
             now_ms: Clock::default().now_ms(),
         };
         let commit = Commit::of(Change::Trigger(Box::new(changed)));
-        self.runtime.commit(commit).await.unwrap();
+        self.runtime.base().commit(commit).await.unwrap();
     }
 
     async fn due_times(&self) -> Vec<Millis> {
@@ -58,7 +65,7 @@ async fn an_interval_fires_again_and_again() {
     assert_eq!(distinct.len(), due.len());
     assert!(due.iter().all(|due| (due - created) % 100 == 0), "{due:?}");
     let runs = given.runs().await;
-    let view = given.runtime.run(&runs[0].id).await.unwrap();
+    let view = given.runtime.runs().run(&runs[0].id).await.unwrap();
     assert_eq!(
         view.state().input.value(),
         json!({"due": due[0], "by": "schedule"})
@@ -78,7 +85,14 @@ async fn a_new_interval_fires_once_at_each_of_its_times_across_a_restart() {
     let open = || SqliteStore::open(riverrun_store_sqlite::Options::new(folder.path())).unwrap();
     let given = Given::by(open(), (&clock).into()).await;
     given.put(schedule(json!({"everyMs": HOUR}))).await;
-    let record = given.runtime.store().trigger("s").await.unwrap().unwrap();
+    let record = given
+        .runtime
+        .base()
+        .store()
+        .trigger("s")
+        .await
+        .unwrap()
+        .unwrap();
     let times = [record.created_ms + HOUR, record.created_ms + 2 * HOUR];
     assert_eq!(record.due_ms, Some(times[0]));
     given.runtime.shutdown().await.unwrap();
@@ -99,7 +113,12 @@ async fn a_one_off_fires_once() {
     let shown = given.shown("s").await;
     assert_eq!(shown.get("nextDueAt"), None);
     assert_eq!(given.due_times().await, [at]);
-    let view = given.runtime.run(&given.runs().await[0].id).await.unwrap();
+    let view = given
+        .runtime
+        .runs()
+        .run(&given.runs().await[0].id)
+        .await
+        .unwrap();
     assert_eq!(view.state().input.value(), json!({"n": 1}));
 }
 
@@ -138,7 +157,7 @@ async fn missed(config: Value) -> (Vec<Millis>, Value) {
     definition["enabled"] = json!(true);
     given.put(definition).await;
     let stream = StreamName::new("trigger", "s");
-    let mut news = given.runtime.bus().subscribe(&stream);
+    let mut news = given.runtime.base().bus().subscribe(&stream);
     given.due_at(last - 5 * HOUR).await;
     // It has caught up when it is due in the future; each one is recorded.
     let mut after = given.shown("s").await;

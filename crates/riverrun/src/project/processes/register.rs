@@ -24,22 +24,22 @@ pub trait Register: Send + Sync {
 
 impl Register for Riverrun {
     fn put(&self, process: Process) {
-        self.runtime().put_process(process);
+        self.runtime().queues().put_process(process);
     }
 
     fn remove(&self, id: &str) {
-        self.runtime().remove_process(id);
+        self.runtime().queues().remove_process(id);
     }
 
     fn known(&self) -> Vec<Arc<Process>> {
-        self.runtime().known_processes()
+        self.runtime().processes().all()
     }
 
     fn put_broken(&self, process: BrokenProcess) {
-        self.runtime().put_broken(process);
+        self.runtime().processes().put_broken(process);
     }
 
     fn forget_broken(&self, id: &str) {
-        self.runtime().forget_broken(id);
+        self.runtime().processes().forget_broken(id);
     }
 }

@@ -17,8 +17,12 @@ use super::{
     refused,
 };
 use crate::{
-    leases::lease_ms,
-    queues::{CallRequest, FailedTry, Next, Tried, final_answer, record},
+    base::Error,
+    queues::{
+        call::CallRequest,
+        record,
+        tries::{FailedTry, Next, Tried, final_answer},
+    },
 };
 
 /// Whether a lease holds, and until when.
@@ -50,7 +54,7 @@ impl JobHost {
 
     async fn emit(&self, asked: &Json) -> Result<Json, WorkError> {
         let EmitParams { kind, data, .. } = params(asked)?;
-        let mut draft = emitted(&kind, data, self.runtime.now_ms())?;
+        let mut draft = emitted(&kind, data, self.queues.base().now_ms())?;
         draft.correlation_id = self.correlation_id.as_deref().map(Into::into);
         let id = self.append(draft, Expect::Any).await?.id;
         self.forget_stream().await;
@@ -75,7 +79,7 @@ impl JobHost {
             Next::Again { failures, delay_ms } => {
                 let tried = Tried {
                     failures,
-                    until_ms: self.runtime.now_ms().saturating_add(delay_ms),
+                    until_ms: self.queues.base().now_ms().saturating_add(delay_ms),
                     bytes: 0,
                 };
                 self.tries.failed(failed.operation(), tried);
@@ -107,12 +111,13 @@ impl JobHost {
             error,
         } = memo;
         let value = error.is_none().then(|| value.unwrap_or_default());
-        let draft = Draft::new(self.runtime.now_ms(), EventType::StepMemo).data(record::Memo {
-            name: &name,
-            nth,
-            value: value.as_ref(),
-            error: error.as_ref(),
-        });
+        let draft =
+            Draft::new(self.queues.base().now_ms(), EventType::StepMemo).data(record::Memo {
+                name: &name,
+                nth,
+                value: value.as_ref(),
+                error: error.as_ref(),
+            });
         self.append(draft, Expect::Any).await?;
         self.forget_stream().await;
         Ok(Json::of(&json!({})))
@@ -127,10 +132,10 @@ impl JobHost {
         };
         let note = Note {
             checkpoint: Some(data.unwrap_or_else(Json::null)),
-            ..Note::new(lease, self.runtime.now_ms())
+            ..Note::new(lease, self.queues.base().now_ms())
         };
         let commit = Commit::of(note.into());
-        self.runtime.commit(commit).await.map_err(refused)?;
+        self.queues.base().commit(commit).await.map_err(refused)?;
         Ok(Json::of(&json!({})))
     }
 
@@ -139,16 +144,21 @@ impl JobHost {
         let Some(lease) = self.home.lease() else {
             return Ok(Json::of(&json!({"valid": true})));
         };
-        let now = self.runtime.now_ms();
-        let until = now.saturating_add(lease_ms(&self.runtime));
+        let now = self.queues.base().now_ms();
+        let until = now.saturating_add(self.queues.base().lease_ms());
         let token = lease.token;
-        let beats = self.runtime.store().keep_jobs(&[token], until).await;
+        let beats = self.queues.base().store().keep_jobs(&[token], until).await;
         if !beats.map_err(refused)?.lost.is_empty() {
             return Ok(self::lease(false, 0));
         }
         // A lease holds many jobs, and outlives those that were taken from it: what counts is
         // whether it still holds this one.
-        match self.runtime.commit(self.home.fenced(None, now).await).await {
+        match self
+            .queues
+            .base()
+            .commit(self.home.fenced(None, now).await)
+            .await
+        {
             Ok(_) => Ok(self::lease(true, until)),
             Err(StoreError::JobLost(_)) => Ok(self::lease(false, 0)),
             Err(error) => Err(refused(error)),
@@ -171,20 +181,21 @@ impl JobHost {
             tenant_id: self.tenant_id.clone(),
             ..CallRequest::default()
         };
-        let called = self.runtime.call(request).await;
+        let called = self.queues.call(request).await;
         let value = called.map_err(of_caller)?;
         Ok(Json::of(&record::Value { value: &value }))
     }
 
     async fn start(&self, asked: &Json) -> Result<Json, WorkError> {
-        let mut request = params::<StartParams>(asked)?.request();
-        if request.tenant.is_none() {
-            request.tenant = self.tenant_id.clone();
+        let mut wish = params::<StartParams>(asked)?.wish();
+        if wish.tenant.is_none() {
+            wish.tenant = self.tenant_id.clone();
         }
-        request.correlation_id = self.correlation_id.clone();
-        request.causation_id = Some(self.home.id().to_string());
-        request.chain = self.chain;
-        let started = self.runtime.start(request).await.map_err(failed)?;
+        wish.correlation_id = self.correlation_id.clone();
+        wish.causation_id = Some(self.home.id().to_string());
+        wish.chain = self.chain;
+        let runs = self.queues.runs().ok_or(Error::ShuttingDown);
+        let started = runs.map_err(failed)?.start(wish).await.map_err(failed)?;
         Ok(Json::of(
             &json!({"runId": started.run, "created": started.created}),
         ))
@@ -206,8 +217,8 @@ impl JobHost {
             }
         }
         let place = self.adding.lock().await;
-        let prepared = self.runtime.prepare_each(jobs, false).await;
-        let mut stored = pin!(self.runtime.add_jobs(prepared.map_err(failed)?));
+        let prepared = self.queues.prepare_each(jobs, false).await;
+        let mut stored = pin!(self.queues.add_jobs(prepared.map_err(failed)?));
         // Once the writer has them their order is given, and the next need not wait for the disk.
         let first = futures::poll!(stored.as_mut());
         drop(place);
@@ -241,7 +252,7 @@ fn of_caller(mut error: WorkError) -> WorkError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queues::{is_loss, is_released};
+    use crate::queues::attempt::{is_loss, is_released};
 
     #[test]
     fn the_loss_of_a_called_process_is_a_failure_of_its_caller() {

@@ -4,7 +4,7 @@ use riverrun_engine::Fact;
 use riverrun_protocol::WorkError;
 use riverrun_types::{Draft, ErrorCode, EventType, Json, Millis};
 
-use crate::{Error, streams::check_bytes};
+use crate::{base::Error, streams::check_bytes};
 
 /// The event that a handler emits, unless only the server may say such a thing.
 pub(crate) fn emitted(kind: &str, data: Option<Json>, now: Millis) -> Result<Draft, WorkError> {

@@ -9,13 +9,13 @@ use riverrun_contract::LogLimit;
 use riverrun_types::{Draft, Json};
 
 use super::waiting::Waiting;
-use crate::Runtime;
+use crate::base::Base;
 
 /// How long what was said waits for more.
 pub(crate) const GATHER: Duration = Duration::from_millis(50);
 
 pub(crate) struct Gathered {
-    runtime: Runtime,
+    base: Base,
     waiting: Mutex<Waiting>,
     /// Held from the taking of what waits until it is stored.
     storing: tokio::sync::Mutex<()>,
@@ -50,9 +50,9 @@ impl Drop for GatheredBatch<'_> {
 }
 
 impl Gathered {
-    pub fn new(runtime: Runtime, limit: LogLimit) -> Self {
+    pub fn new(base: Base, limit: LogLimit) -> Self {
         Self {
-            runtime,
+            base,
             waiting: Mutex::new(Waiting::new(limit)),
             storing: tokio::sync::Mutex::default(),
         }
@@ -71,7 +71,7 @@ impl Gathered {
     pub async fn take(&self) -> GatheredBatch<'_> {
         let (has_emitted, (drafts, progress)) = {
             let mut waiting = self.waiting();
-            (waiting.emitted() > 0, waiting.take(self.runtime.now_ms()))
+            (waiting.emitted() > 0, waiting.take(self.base.now_ms()))
         };
         let mut taken = GatheredBatch {
             from: self,
@@ -97,6 +97,6 @@ impl Gathered {
     /// Whatever is not stored once it has ended.
     pub async fn rest(&self) -> (Vec<Draft>, Option<Json>) {
         let _storing = self.storing.lock().await;
-        self.waiting().close(self.runtime.now_ms())
+        self.waiting().close(self.base.now_ms())
     }
 }

@@ -18,7 +18,7 @@ mod stream;
 mod waiting;
 
 pub(crate) use emit::{emitted, too_large};
-pub(crate) use gathered::{GATHER, Gathered, GatheredBatch as GatheredOutput};
+pub(crate) use gathered::{GATHER, Gathered, GatheredBatch};
 pub(crate) use params::{BatchParams, EmitParams, KeyParams, params};
 pub(crate) use state::{StateRead, path};
 
@@ -32,15 +32,17 @@ use riverrun_store::{Error as StoreError, JobLease, job_progress};
 use riverrun_types::{Draft, ErrorCode, EventType, Json, Retry};
 use serde_json::json;
 
-use super::{Tries, record, request::KeptOptions};
-use crate::{Error, Runtime};
 pub(super) use batch::BatchHost;
 pub(super) use home::{CallHome, Home};
 use said::Said;
+
+use super::{Queues, record, request::KeptOptions, tries::Tries};
+use crate::base::Error;
+
 pub(super) use stream::journal;
 
 pub(crate) struct JobHost {
-    runtime: Runtime,
+    queues: Queues,
     process: Arc<Process>,
     home: Home,
     correlation_id: Option<String>,
@@ -61,17 +63,17 @@ pub(crate) struct JobHost {
 
 impl JobHost {
     pub fn new(
-        runtime: Runtime,
+        queues: Queues,
         process: Arc<Process>,
         lease: JobLease,
         options: &KeptOptions,
         cancel: Cancellation,
     ) -> Self {
-        Self::at(runtime, process, Home::Job(lease), options, cancel)
+        Self::at(queues, process, Home::Job(lease), options, cancel)
     }
 
     pub(super) fn at(
-        runtime: Runtime,
+        queues: Queues,
         process: Arc<Process>,
         home: Home,
         options: &KeptOptions,
@@ -84,8 +86,8 @@ impl JobHost {
         let own = options.correlation_id.clone();
         let correlation = own.unwrap_or_else(|| home.id().to_string());
         Self {
-            said: Said::new(runtime.clone(), home.clone(), process.config.logs),
-            runtime,
+            said: Said::new(queues.base().clone(), home.clone(), process.config.logs),
+            queues,
             process,
             home,
             correlation_id: Some(correlation),
@@ -109,7 +111,7 @@ impl JobHost {
 #[async_trait]
 impl Host for JobHost {
     fn frame(&self, frame: Frame) {
-        if let Some(mut draft) = record::frame(&frame, self.runtime.now_ms()) {
+        if let Some(mut draft) = record::frame_event(&frame, self.queues.base().now_ms()) {
             let is_progress = draft.kind == EventType::Progress;
             let progress = draft.data.clone().filter(|_| is_progress);
             // Of a job it is a part of its life, with the form that it has on the channel of its

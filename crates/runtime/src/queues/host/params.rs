@@ -6,9 +6,9 @@ use riverrun_types::{ErrorCode, Json, Name, RunId, json::strict::Strict};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::json;
 
-use crate::{
-    StartRequest,
-    queues::{JobOptions, JobRequest},
+use crate::queues::{
+    asks::RunWish,
+    request::{JobOptions, JobRequest},
 };
 
 #[derive(Deserialize)]
@@ -135,17 +135,21 @@ struct StartOptions {
 }
 
 impl StartParams {
-    pub(super) fn request(self) -> StartRequest {
-        let input = self.input.unwrap_or_else(|| Json::of(&json!({})));
-        let mut request = StartRequest::new(self.flow, input);
-        request.version = self.options.version;
-        request.run_id = self.options.run_id.as_deref().map(RunId::new);
-        request.idempotency_key = self.options.idempotency_key;
-        request.tenant = self.options.tenant_id;
-        request.tags = self.options.tags;
-        request.metadata = self.options.metadata;
-        request.delay_ms = self.options.delay_ms;
-        request
+    pub(super) fn wish(self) -> RunWish {
+        RunWish {
+            flow: self.flow,
+            input: self.input.unwrap_or_else(|| Json::of(&json!({}))),
+            version: self.options.version,
+            run_id: self.options.run_id.as_deref().map(RunId::new),
+            idempotency_key: self.options.idempotency_key,
+            tenant: self.options.tenant_id,
+            tags: self.options.tags,
+            metadata: self.options.metadata,
+            delay_ms: self.options.delay_ms,
+            correlation_id: None,
+            causation_id: None,
+            chain: 0,
+        }
     }
 }
 

@@ -13,10 +13,10 @@ use super::{
     gathered::{GATHER, Gathered, GatheredBatch},
     home::Home,
 };
-use crate::Runtime;
+use crate::base::Base;
 
 pub(super) struct Said {
-    runtime: Runtime,
+    base: Base,
     home: Home,
     shared: Arc<Shared>,
 }
@@ -27,13 +27,13 @@ struct Shared {
 }
 
 impl Said {
-    pub fn new(runtime: Runtime, home: Home, limit: LogLimit) -> Self {
+    pub fn new(base: Base, home: Home, limit: LogLimit) -> Self {
         let shared = Shared {
-            gathered: Gathered::new(runtime.clone(), limit),
+            gathered: Gathered::new(base.clone(), limit),
             wake: Notify::new(),
         };
         Self {
-            runtime,
+            base,
             home,
             shared: Arc::new(shared),
         }
@@ -41,7 +41,7 @@ impl Said {
 
     pub fn say(&self, draft: Draft, progress: Option<Json>) {
         if self.shared.gathered.waiting().say(draft, progress) {
-            let flush = flush(self.runtime.clone(), self.home.clone(), self.shared.clone());
+            let flush = flush(self.base.clone(), self.home.clone(), self.shared.clone());
             tokio::spawn(flush);
         }
     }
@@ -69,7 +69,7 @@ impl Said {
 }
 
 /// Stores what was said while the handler runs.
-async fn flush(runtime: Runtime, home: Home, shared: Arc<Shared>) {
+async fn flush(base: Base, home: Home, shared: Arc<Shared>) {
     let gathered = &shared.gathered;
     loop {
         tokio::select! {
@@ -91,11 +91,11 @@ async fn flush(runtime: Runtime, home: Home, shared: Arc<Shared>) {
             }
             continue;
         }
-        let mut commit = home.fenced(progress, runtime.now_ms()).await;
+        let mut commit = home.fenced(progress, base.now_ms()).await;
         if !drafts.is_empty() {
             commit = commit.and(Change::Append(home.append(drafts)));
         }
-        if let Err(error) = runtime.commit(commit).await {
+        if let Err(error) = base.commit(commit).await {
             tracing::debug!(job = %home.id(), %error, "what a job said could not be stored");
         }
     }

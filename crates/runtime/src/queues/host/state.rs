@@ -140,7 +140,7 @@ impl JobHost {
                 let error = WorkError::new(ErrorCode::StateConflict, message);
                 return Err(error.details(&json!({ "version": version })));
             }
-            let mut draft = Draft::new(self.runtime.now_ms(), kind.clone());
+            let mut draft = Draft::new(self.queues.base().now_ms(), kind.clone());
             draft.data = Some(data.clone());
             let mut after = known.clone();
             after.apply(&draft);

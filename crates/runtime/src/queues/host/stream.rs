@@ -6,7 +6,7 @@ use riverrun_store::{Change, EventQuery, Expect};
 use riverrun_types::{Draft, ErrorCode, Event, EventId, EventType, Name, RunId, StreamName};
 
 use super::{JobHost, gathered::GatheredBatch, params::MemoParams, refused};
-use crate::{Runtime, steps::SignalSource};
+use crate::{base::Base, streams::SignalSource};
 
 /// An event that was appended, and what was said before it.
 pub(super) struct Placed {
@@ -46,11 +46,11 @@ impl JobHost {
             chain: self.chain,
         };
         let signals = source.signals(own, said.drafts.len(), draft.ms, |_| false);
-        let now = self.runtime.now_ms();
+        let now = self.queues.base().now_ms();
         let commit = self.home.fenced(said.progress.clone(), now).await;
         let mut commit = commit.and(Change::Append(append));
         commit.changes.extend(signals);
-        let receipt = self.runtime.commit(commit).await.map_err(refused)?;
+        let receipt = self.queues.base().commit(commit).await.map_err(refused)?;
         let placed = receipt.placed.first();
         let placed = placed
             .ok_or_else(|| WorkError::new(ErrorCode::Internal, "the store placed no event"))?;
@@ -76,7 +76,7 @@ impl JobHost {
         if matches!(Fact::read(&draft), Fact::Emitted { .. }) {
             draft.causation_id = Some(Name::from(self.home.id().as_str()));
             draft.tenant_id = self.tenant_id.as_deref().map(Name::from);
-            let appended = self.runtime.append_to_all(draft, self.chain).await;
+            let appended = self.queues.streams().append_to_all(draft, self.chain).await;
             id = appended.map_err(refused)?.unwrap_or(id);
         }
         let said = Vec::new();
@@ -88,7 +88,7 @@ impl JobHost {
         if !self.home.is_kept() {
             return Ok(stream);
         }
-        each_event(&self.runtime, &self.home.stream(), |event| {
+        each_event(self.queues.base(), &self.home.stream(), |event| {
             stream.apply(&event.clone().draft());
         })
         .await?;
@@ -107,12 +107,12 @@ impl JobHost {
 /// What earlier attempts of a job recorded of their `ctx.run`s. One that was redriven goes on from
 /// there; one that had ended well begins anew.
 pub(in crate::queues) async fn journal(
-    runtime: &Runtime,
+    base: &Base,
     job: &RunId,
 ) -> Result<Vec<JournalEntry>, WorkError> {
     let mut journal = Vec::new();
     let stream = StreamName::new("job", job.as_str());
-    each_event(runtime, &stream, |event| {
+    each_event(base, &stream, |event| {
         if event.kind == EventType::JobCompleted {
             journal.clear();
         }
@@ -138,7 +138,7 @@ pub(in crate::queues) async fn journal(
 
 /// Reads a stream from its beginning.
 async fn each_event(
-    runtime: &Runtime,
+    base: &Base,
     stream: &StreamName,
     mut look: impl FnMut(&Event),
 ) -> Result<(), WorkError> {
@@ -146,11 +146,7 @@ async fn each_event(
     let mut from = 0;
     loop {
         let query = EventQuery::forward(from, PAGE);
-        let events = runtime
-            .store()
-            .events(stream, &query)
-            .await
-            .map_err(refused)?;
+        let events = base.store().events(stream, &query).await.map_err(refused)?;
         for event in &events {
             look(event);
         }

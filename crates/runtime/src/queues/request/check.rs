@@ -10,7 +10,7 @@ use super::{
     JobOptions,
     pace::{fallback, has_key, own_paces},
 };
-use crate::{Error, Result};
+use crate::base::{Error, Result};
 
 pub(super) fn check(options: &JobOptions, name: Option<&str>, now: Millis) -> Result<()> {
     let text = |field: &str, text: Option<&str>| match text.is_none_or(label::is_valid) {

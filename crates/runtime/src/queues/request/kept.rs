@@ -7,7 +7,7 @@ use riverrun_types::Json;
 use serde::{Deserialize, Serialize};
 
 use super::JobOptions;
-use crate::steps::StepPlace;
+use crate::queues::place::StepPlace;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]

@@ -14,11 +14,13 @@ use riverrun_store::NewJob;
 use riverrun_types::{Json, Millis, Name, RunId, time};
 use serde::Deserialize;
 
-use crate::{Error, Result, Runtime};
 use check::{check, check_window};
 use kept::kept;
 use pace::{debounce, fallback};
 use riverrun_contract::{OnFail, Process};
+
+use super::Queues;
+use crate::base::{Error, Result};
 
 pub use kept::KeptOptions;
 
@@ -115,14 +117,14 @@ pub struct Debounce {
     pub delay_ms: u64,
 }
 
-impl Runtime {
+impl Queues {
     /// Turns wishes into jobs of their queues, whose processes are known.
     pub(super) async fn prepare_jobs(
         &self,
         takers: &HashMap<Name, Option<Arc<Process>>>,
         requests: Vec<(Name, JobRequest)>,
     ) -> Result<Vec<NewJob>> {
-        let now = self.now_ms();
+        let now = self.base().now_ms();
         let mut jobs = Vec::with_capacity(requests.len());
         for (at, (queue, request)) in requests.into_iter().enumerate() {
             let process = takers.get(&queue).and_then(Option::as_deref);

@@ -9,9 +9,12 @@ use riverrun_store::{Lasts, Unique, equality::canonical};
 use riverrun_types::{Json, Millis, Name, RunId, label};
 
 use super::JobOptions;
-use crate::{Error, Result, Runtime};
+use crate::{
+    base::{Error, Result},
+    queues::Queues,
+};
 
-impl Runtime {
+impl Queues {
     pub(super) async fn unique(
         &self,
         process: Option<&Process>,
@@ -107,7 +110,7 @@ impl Runtime {
         data: &Json,
     ) -> Result<Option<String>> {
         let args = [Arg::new("input", data.as_str())];
-        let found = self.services().sandbox.eval(expr, &args).await;
+        let found = self.base().sandbox().eval(expr, &args).await;
         let found = found.map_err(|error| match error.is_retriable() {
             true => Error::ExpressionsUnavailable(error),
             false => Error::BadRequest(format!("the key of the job: {} ({})", error, error.code())),

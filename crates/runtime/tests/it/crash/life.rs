@@ -102,7 +102,7 @@ async fn tell(story: Story, store: Arc<dyn Store>, world: Arc<World>) {
     let runtime = runtime.await.unwrap();
     for (id, config, script) in story.processes {
         let config = ProcessConfig::read(&Json::of(&config), id);
-        runtime.put_process(Process {
+        runtime.queues().put_process(Process {
             id: id.into(),
             config: config.unwrap_or_else(|issues| panic!("{issues:#?}")),
             provider: Arc::new(Coded {
@@ -113,7 +113,7 @@ async fn tell(story: Story, store: Arc<dyn Store>, world: Arc<World>) {
         });
     }
     for flow in &story.flows {
-        runtime.register(flow).await.unwrap();
+        runtime.flows().register(flow).await.unwrap();
     }
     let alive = Alive { runtime, world };
     (story.client)(alive.clone()).await;
@@ -127,7 +127,7 @@ impl Alive {
     pub async fn start(&self, flow: &str, input: Value) -> RunId {
         let mut request = StartRequest::new(flow, Json::of(&input));
         request.idempotency_key = Some("key".to_owned());
-        let run = self.runtime.start(request).await.unwrap().run;
+        let run = self.runtime.runs().start(request).await.unwrap().run;
         let request = format!("start of {flow}");
         self.world.answered(&request, json!(run));
         run
@@ -135,7 +135,7 @@ impl Alive {
 
     /// Waits until the stream of a run has an event of a type, or the run has ended.
     pub async fn until(&self, run: &RunId, kind: &str) {
-        let mut tail = self.runtime.tail(StreamName::flow(run), 0);
+        let mut tail = self.runtime.streams().tail(StreamName::flow(run), 0);
         loop {
             let events = self.events(run).await;
             let is_it = |event: &Event| {
@@ -155,7 +155,12 @@ impl Alive {
 
     pub async fn stream(&self, stream: &StreamName) -> Vec<Event> {
         let query = EventQuery::forward(0, 1_000);
-        self.runtime.store().events(stream, &query).await.unwrap()
+        self.runtime
+            .base()
+            .store()
+            .events(stream, &query)
+            .await
+            .unwrap()
     }
 
     /// Emits an event, unless that was acknowledged in an earlier life.
@@ -166,7 +171,11 @@ impl Alive {
         }
         let event = Json::of(&json!({"type": kind, "data": data}));
         let stream = StreamName::new("global", "global");
-        self.runtime.append(&stream, &[event]).await.unwrap();
+        self.runtime
+            .events()
+            .append(&stream, &[event])
+            .await
+            .unwrap();
         self.world.answered(&request, json!(true));
     }
 
@@ -180,6 +189,7 @@ impl Alive {
         };
         match self
             .runtime
+            .awaits()
             .resume_callback(callback, callback_answer)
             .await
         {
@@ -199,7 +209,7 @@ impl Alive {
 
     /// How the run ended: its result, once all that is promised of it was checked.
     pub async fn end(&self, run: &RunId) -> Value {
-        let view = self.runtime.wait(run, ENOUGH).await.unwrap();
+        let view = self.runtime.runs().wait(run, ENOUGH).await.unwrap();
         let state = &view.loaded.state;
         assert!(state.status.is_ended(), "{state:#?}");
         self.is_sound(run).await;

@@ -31,7 +31,7 @@ impl Alive {
             state.check_next(&draft).unwrap();
             state.apply(&draft);
         }
-        let shown = self.runtime.load(run).await.unwrap();
+        let shown = self.runtime.runs().load(run).await.unwrap();
         assert_eq!(*shown.state, state);
         assert_eq!(shown.record.status, state.status);
         assert_eq!(shown.record.len, state.len);
@@ -42,7 +42,13 @@ impl Alive {
     async fn callback_has_ended(&self, callback: &str) {
         let events = self.stream(&StreamName::new("trigger", callback)).await;
         let mut kinds: Vec<&str> = events.iter().map(|event| event.kind.as_str()).collect();
-        let record = self.runtime.callback(callback).await.unwrap().record;
+        let record = self
+            .runtime
+            .awaits()
+            .callback(callback)
+            .await
+            .unwrap()
+            .record;
         if matches!(record.what, Awaited::Callback { many: true, .. }) {
             kinds.retain(|kind| *kind != "trigger.fired");
         }
@@ -60,7 +66,7 @@ impl Alive {
 
     /// Where all runs have ended nobody waits, nothing is due and nothing is to be judged.
     pub async fn nothing_is_left(&self) {
-        let store = self.runtime.store();
+        let store = self.runtime.base().store();
         let stats = store.await_stats().await.unwrap();
         assert_eq!((stats.events, stats.callbacks), (0, 0), "{stats:?}");
         for state in [AwaitState::Open, AwaitState::Fired] {

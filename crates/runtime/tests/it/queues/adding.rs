@@ -16,7 +16,7 @@ async fn bad_jobs_are_refused_and_none_is_added() {
     let world = World::new(json!({"inputSchema": {"type": "object", "required": ["n"]}})).await;
     let refused = async |queue: &str, requests: Value| {
         let requests: Vec<JobRequest> = serde_json::from_value(requests).unwrap();
-        let refused = world.runtime.enqueue(queue, requests, false).await;
+        let refused = world.runtime.queues().enqueue(queue, requests, false).await;
         refused.unwrap_err().code()
     };
     assert_eq!(refused("nobody", json!([{}])).await, "QUEUE_NOT_FOUND");
@@ -54,31 +54,38 @@ async fn bad_jobs_are_refused_and_none_is_added() {
         let request = json!([{"data": {"n": 1}, "options": {"jobId": id}}]);
         assert_eq!(refused("work", request).await, "BAD_ID", "{id}");
     }
-    let view = world.runtime.queue("work").await.unwrap();
+    let view = world.runtime.queues().queue("work").await.unwrap();
     assert_eq!(view.record.waiting + view.record.completed, 0);
     // An id that another queue's job has is no answer to this request.
     world.put("other", Value::Null);
     let named = json!({"data": {"n": 1}, "options": {"jobId": "mine"}});
     world.add_to("other", json!([named])).await;
     assert_eq!(refused("work", json!([good, named])).await, "JOB_ID_TAKEN");
-    let view = world.runtime.queue("work").await.unwrap();
+    let view = world.runtime.queues().queue("work").await.unwrap();
     assert_eq!(view.record.waiting + view.record.completed, 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn requests_for_a_process_that_does_not_load_get_its_error() {
     let world = World::bare(SqliteStore::memory().unwrap(), LONG).await;
-    world.runtime.put_broken(riverrun_runtime::BrokenProcess {
-        id: "mail/send".into(),
-        queue: "send".into(),
-        file: None,
-        language: None,
-        mentions: Vec::new(),
-        error: WorkError::new("MODULE_SYNTAX", "a bracket is missing"),
-    });
+    world
+        .runtime
+        .processes()
+        .put_broken(riverrun_runtime::BrokenProcess {
+            id: "mail/send".into(),
+            queue: "send".into(),
+            file: None,
+            language: None,
+            mentions: Vec::new(),
+            error: WorkError::new("MODULE_SYNTAX", "a bracket is missing"),
+        });
     let add = || async {
         let request: JobRequest = serde_json::from_value(json!({"data": 1})).unwrap();
-        let added = world.runtime.enqueue("send", vec![request], false).await;
+        let added = world
+            .runtime
+            .queues()
+            .enqueue("send", vec![request], false)
+            .await;
         added.unwrap_err()
     };
     let error = add().await;
@@ -89,17 +96,17 @@ async fn requests_for_a_process_that_does_not_load_get_its_error() {
             process: process.to_owned(),
             ..CallRequest::default()
         };
-        let error = world.runtime.call(request).await.unwrap_err();
+        let error = world.runtime.queues().call(request).await.unwrap_err();
         assert_eq!(error.code, "MODULE_SYNTAX");
     }
-    world.runtime.forget_broken("mail/send");
+    world.runtime.processes().forget_broken("mail/send");
     assert_eq!(add().await.code(), "QUEUE_NOT_FOUND");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn jobs_are_deduplicated_throttled_and_debounced() {
     let world = World::new(json!({"concurrency": 1})).await;
-    world.runtime.pause_queue("work", true).await.unwrap();
+    world.runtime.queues().pause("work", true).await.unwrap();
     let add = async |options: Value, data: i64| {
         world.add(json!({"data": data, "options": options})).await
     };
@@ -115,7 +122,7 @@ async fn jobs_are_deduplicated_throttled_and_debounced() {
     let debounced = json!({"debounce": {"delayMs": 30}});
     let first = add(debounced.clone(), 1).await;
     assert_eq!(first, add(debounced, 2).await);
-    world.runtime.pause_queue("work", false).await.unwrap();
+    world.runtime.queues().pause("work", false).await.unwrap();
     assert_eq!(world.end(&first).await.result.unwrap().value(), json!(2));
     world.put("work", json!({"idempotencyKey": "auto"}));
     assert_eq!(add(json!({}), 5).await, add(json!({}), 5).await);
@@ -152,7 +159,11 @@ async fn equal_data_is_one_job_and_no_digit_is_lost() {
     let world = World::new(json!({"idempotencyKey": "auto"})).await;
     let add = async |data: &str| {
         let request = JobRequest::new(Json::parse_text(data.to_owned()).unwrap());
-        let added = world.runtime.enqueue("work", vec![request], false).await;
+        let added = world
+            .runtime
+            .queues()
+            .enqueue("work", vec![request], false)
+            .await;
         added.unwrap().remove(0).id
     };
     let first = add(r#"{"a": 1, "b": [2]}"#).await;
@@ -198,17 +209,17 @@ async fn an_idempotency_key_may_have_a_window() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_tenant_without_a_key_has_a_lane_of_its_own() {
     let world = World::new(json!({"concurrency": 1})).await;
-    world.runtime.pause_queue("work", true).await.unwrap();
+    world.runtime.queues().pause("work", true).await.unwrap();
     let of = |tenant: &str| json!({"data": {}, "options": {"tenantId": tenant}});
     let jobs = world
         .add_all(json!([of("big"), of("big"), of("big"), of("small")]))
         .await;
     let own = json!({"data": {}, "options": {"tenantId": "big", "key": "own"}});
     let own = world.add(own).await;
-    let key = async |job: &RunId| world.runtime.job(job).await.unwrap().key;
+    let key = async |job: &RunId| world.runtime.queues().job(job).await.unwrap().key;
     assert_eq!(key(&jobs[0]).await.as_deref(), Some("big"));
     assert_eq!(key(&own).await.as_deref(), Some("own"));
-    world.runtime.pause_queue("work", false).await.unwrap();
+    world.runtime.queues().pause("work", false).await.unwrap();
     let mut ends = Vec::new();
     for job in &jobs {
         ends.push(world.end(job).await.started_ms);

@@ -41,7 +41,7 @@ async fn one_job_of_a_batch_is_cancelled_and_the_others_go_on() {
     let world = World::bare(SqliteStore::memory().unwrap(), LONG).await;
     let (began, gate) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let config = json!({"batch": {"size": 2, "waitMs": 10_000}, "retryPolicy": {"attempts": 1}});
-    world.runtime.put_process(Process {
+    world.runtime.queues().put_process(Process {
         id: "work".into(),
         config: ProcessConfig::read(&Json::of(&config), "work")
             .ok()
@@ -57,7 +57,11 @@ async fn one_job_of_a_batch_is_cancelled_and_the_others_go_on() {
     };
     let jobs = world.add_all(json!([{"data": 1}, {"data": 2}])).await;
     tokio::time::timeout(LONG, began.notified()).await.unwrap();
-    let steered = world.runtime.steer(&jobs[0], cancel("not this one")).await;
+    let steered = world
+        .runtime
+        .queues()
+        .steer(&jobs[0], cancel("not this one"))
+        .await;
     steered.unwrap();
     gate.notify_one();
     let ends = [world.end(&jobs[0]).await, world.end(&jobs[1]).await];
@@ -72,7 +76,12 @@ async fn one_job_of_a_batch_is_cancelled_and_the_others_go_on() {
     let jobs = world.add_all(json!([{"data": 1}, {"data": 2}])).await;
     tokio::time::timeout(LONG, began.notified()).await.unwrap();
     for job in &jobs {
-        world.runtime.steer(job, cancel("none")).await.unwrap();
+        world
+            .runtime
+            .queues()
+            .steer(job, cancel("none"))
+            .await
+            .unwrap();
     }
     for job in &jobs {
         assert_eq!(world.end(job).await.state, JobState::Cancelled);
@@ -136,7 +145,7 @@ async fn no_batch_is_cut_while_enough_jobs_wait() {
 async fn no_job_of_a_batch_takes_longer_than_it_may() {
     let world = World::bare(SqliteStore::memory().unwrap(), LONG).await;
     let config = json!({"batch": {"size": 2, "waitMs": 10_000}, "retryPolicy": {"attempts": 1}});
-    world.runtime.put_process(Process {
+    world.runtime.queues().put_process(Process {
         id: "work".into(),
         config: ProcessConfig::read(&Json::of(&config), "work")
             .ok()
@@ -170,7 +179,7 @@ struct Eager {
 impl Between for Eager {
     async fn written(&self) {
         if self.is_next.swap(false, Ordering::SeqCst) {
-            self.runtime.get().unwrap().bus().work_in("work");
+            self.runtime.get().unwrap().base().bus().work_in("work");
             let again = tokio::time::timeout(LONG, self.again.notified()).await;
             again.expect("the job is not taken up again");
         }
@@ -204,7 +213,7 @@ async fn a_job_that_is_tried_again_at_once_costs_the_others_of_its_batch_nothing
         "batch": {"size": 2}, "concurrency": 4,
         "retryPolicy": {"attempts": 2, "backoff": {"type": "fixed", "delayMs": 0}},
     });
-    world.runtime.put_process(Process {
+    world.runtime.queues().put_process(Process {
         id: "work".into(),
         config: ProcessConfig::read(&Json::of(&config), "work")
             .ok()

@@ -18,6 +18,7 @@ async fn a_call_answers_at_once_and_is_recorded() {
     let call = async |input: Value| {
         world
             .runtime
+            .queues()
             .call(CallRequest {
                 process: "work".to_owned(),
                 input: Json::of(&input),
@@ -44,7 +45,7 @@ async fn a_call_answers_at_once_and_is_recorded() {
         process: "nobody".to_owned(),
         ..CallRequest::default()
     };
-    let unknown = world.runtime.call(unknown).await.unwrap_err();
+    let unknown = world.runtime.queues().call(unknown).await.unwrap_err();
     assert_eq!(unknown.code, "PROCESS_NOT_FOUND");
     let recorded = async {
         while world.events("call", &RunId::new("c1")).await.len() < 8 {
@@ -84,7 +85,7 @@ async fn a_call_has_the_whole_context_and_can_be_followed_while_it_runs() {
     let request = meet("met", true, false);
     let cancel = request.cancel.clone();
     let runtime = world.runtime.clone();
-    let running = tokio::spawn(async move { runtime.call(request).await });
+    let running = tokio::spawn(async move { runtime.queues().call(request).await });
     let stream = StreamName::new("call", "met");
     let recorded = async {
         loop {
@@ -103,12 +104,16 @@ async fn a_call_has_the_whole_context_and_can_be_followed_while_it_runs() {
             "{kind}: {events:?}"
         );
     }
-    let again = world.runtime.call(meet("met", false, false)).await;
+    let again = world.runtime.queues().call(meet("met", false, false)).await;
     assert_eq!(again.unwrap_err().code, "CALL_EXISTS");
     cancel.cancel(riverrun_protocol::CancelReason::User);
     // It ends there and then, whatever its handler still brings.
     assert_eq!(running.await.unwrap().unwrap_err().code, "CANCELLED");
-    let other = world.runtime.call(meet("other", false, false)).await;
+    let other = world
+        .runtime
+        .queues()
+        .call(meet("other", false, false))
+        .await;
     let value = other.unwrap().value();
     let expected = json!({
         "version": 2, "state": {"at": "the gate"}, "checkpoint": "NOT_IN_A_CALL",
@@ -131,7 +136,7 @@ async fn a_call_has_the_whole_context_and_can_be_followed_while_it_runs() {
     let first = world.store.events(&stream, &query).await.unwrap().remove(0);
     assert_eq!(first.data.unwrap().value()["process"], "work");
     // The id is free again.
-    let after = world.runtime.call(meet("met", false, false)).await;
+    let after = world.runtime.queues().call(meet("met", false, false)).await;
     after.unwrap();
 }
 
@@ -139,7 +144,7 @@ async fn a_call_has_the_whole_context_and_can_be_followed_while_it_runs() {
 async fn a_call_that_is_not_recorded_keeps_its_state_while_it_runs() {
     let schema = json!({"type": "object", "properties": {"c": {"type": "number"}}});
     let world = World::new(json!({"runMode": "call", "state": schema})).await;
-    let value = world.runtime.call(meet("off", false, true)).await;
+    let value = world.runtime.queues().call(meet("off", false, true)).await;
     let value = value.unwrap().value();
     assert_eq!(value["state"], json!({"at": "the gate"}));
     assert_eq!(value["version"], 1);
@@ -159,7 +164,7 @@ async fn a_call_that_is_not_recorded_keeps_its_state_while_it_runs() {
         call_id: Some(RunId::new("quiet")),
         ..CallRequest::default()
     };
-    world.runtime.call(quiet).await.unwrap();
+    world.runtime.queues().call(quiet).await.unwrap();
     assert!(world.events("call", &RunId::new("quiet")).await.is_empty());
 }
 
@@ -173,7 +178,7 @@ async fn a_slow_reader_of_frames_gets_the_number_of_missing_ones() {
         frames: Some(frames),
         ..CallRequest::default()
     };
-    world.runtime.call(call).await.unwrap();
+    world.runtime.queues().call(call).await.unwrap();
     let mut said = Vec::new();
     while let Some(frame) = receiver.recv().await {
         if let Frame::Log { message, meta, .. } = frame {

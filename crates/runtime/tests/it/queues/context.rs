@@ -103,7 +103,7 @@ async fn what_a_job_asks_at_once_is_taken_in_the_order_in_which_it_was_asked() {
     let world = World::new(Value::Null).await;
     // A queue that no process here takes: the store is asked whether it is there.
     let first = serde_json::from_value(json!([{"data": "first"}])).unwrap();
-    let made = world.runtime.enqueue("other", first, true).await;
+    let made = world.runtime.queues().enqueue("other", first, true).await;
     assert!(made.is_ok());
     let job = world.add(json!({"data": {"do": "at-once"}})).await;
     let ended = world.end(&job).await;
@@ -130,7 +130,7 @@ async fn what_a_job_asks_at_once_is_taken_in_the_order_in_which_it_was_asked() {
         limit: 100,
         cursor: None,
     };
-    let waiting = world.runtime.jobs(&filter).await.unwrap().items;
+    let waiting = world.runtime.queues().jobs(&filter).await.unwrap().items;
     let data = |job: &JobRecord| job.data.value();
     let mut seen: Vec<Value> = waiting.iter().map(data).collect();
     if seen.last() == Some(&json!("first")) {
@@ -194,6 +194,6 @@ async fn a_job_adds_jobs_to_several_queues_all_or_none() {
         let job = world.add(many(jobs)).await;
         assert_eq!(code(&world.end(&job).await), expected);
     }
-    let other = world.runtime.queue("other").await.unwrap().record;
+    let other = world.runtime.queues().queue("other").await.unwrap().record;
     assert_eq!((other.completed, other.waiting), (1, 0));
 }

@@ -28,7 +28,11 @@ async fn a_redriven_job_goes_on_and_one_that_ended_well_begins_anew() {
     let job = world.add(json!({"data": {"do": "charge"}})).await;
     assert_eq!(world.end(&job).await.state, JobState::Failed);
     let again = async || {
-        let steered = world.runtime.steer(&job, Steer::Retry { at_ms: 0 }).await;
+        let steered = world
+            .runtime
+            .queues()
+            .steer(&job, Steer::Retry { at_ms: 0 })
+            .await;
         steered.unwrap();
     };
     // Its first attempt once more: what it has done it need not do again.
@@ -50,20 +54,21 @@ async fn a_redriven_job_goes_on_and_one_that_ended_well_begins_anew() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dead_letters_are_redriven() {
     let (world, _) = World::with_dead_letters(3).await;
-    world.runtime.pause_queue("work", true).await.unwrap();
+    world.runtime.queues().pause("work", true).await.unwrap();
     let two = Redrive {
         most: Some(2),
         ..Redrive::default()
     };
-    let redriven = world.runtime.redrive("work", two).await.unwrap();
+    let redriven = world.runtime.queues().redrive("work", two).await.unwrap();
     assert_eq!((redriven.redriven, redriven.goes_on), (2, false));
-    let view = world.runtime.queue("work").await.unwrap();
+    let view = world.runtime.queues().queue("work").await.unwrap();
     assert_eq!((view.record.waiting, view.record.failed), (2, 1));
-    let drained = world.runtime.drain_queue("work", true).await.unwrap();
+    let drained = world.runtime.queues().drain("work", true).await.unwrap();
     assert_eq!((drained.removed, drained.left), (2, 0));
     let over = i64::MAX;
     let purged = world
         .runtime
+        .queues()
         .purge("work", JobState::Failed, over, None)
         .await;
     assert_eq!(purged.unwrap(), 1);
@@ -72,7 +77,7 @@ async fn dead_letters_are_redriven() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dead_letter_that_fails_again_is_redriven_once() {
     let (world, _) = World::with_dead_letters(700).await;
-    let redrive = world.runtime.redrive("work", Redrive::default());
+    let redrive = world.runtime.queues().redrive("work", Redrive::default());
     let redriven = tokio::time::timeout(LONG, redrive).await.unwrap().unwrap();
     assert_eq!(redriven.redriven, 700);
 }
@@ -92,7 +97,7 @@ async fn a_filter_chooses_dead_letters() {
     for job in &jobs {
         last = last.max(world.end(job).await.ended_ms.unwrap());
     }
-    world.runtime.pause_queue("work", true).await.unwrap();
+    world.runtime.queues().pause("work", true).await.unwrap();
     let redrive = async |wanted: Wanted| {
         let redrive = Redrive {
             wanted,
@@ -100,6 +105,7 @@ async fn a_filter_chooses_dead_letters() {
         };
         world
             .runtime
+            .queues()
             .redrive("work", redrive)
             .await
             .unwrap()
@@ -166,6 +172,7 @@ async fn a_filter_chooses_dead_letters() {
     let purge = async |wanted| {
         let purged = world
             .runtime
+            .queues()
             .purge_wanted("work", JobState::Failed, wanted, None);
         purged.await.unwrap()
     };
@@ -180,8 +187,8 @@ async fn a_long_redrive_goes_on_without_whoever_asked() {
         per_second: std::num::NonZeroU32::new(1),
         ..Redrive::default()
     };
-    world.runtime.pause_queue("work", true).await.unwrap();
-    let redriven = world.runtime.redrive("work", slow).await.unwrap();
+    world.runtime.queues().pause("work", true).await.unwrap();
+    let redriven = world.runtime.queues().redrive("work", slow).await.unwrap();
     assert_eq!((redriven.redriven, redriven.goes_on), (500, true));
     for job in &jobs {
         world
@@ -189,6 +196,6 @@ async fn a_long_redrive_goes_on_without_whoever_asked() {
             .await;
     }
     // One a second: nearly all of them have a time that is far away.
-    let view = world.runtime.queue("work").await.unwrap();
+    let view = world.runtime.queues().queue("work").await.unwrap();
     assert!(view.record.delayed >= 600, "{:?}", view.record);
 }

@@ -15,7 +15,7 @@ async fn a_job_is_run_and_its_result_kept() {
     assert_eq!(record.state, JobState::Completed);
     assert_eq!(record.result.unwrap().value(), json!({"n": 1}));
     assert_eq!((record.attempt, record.name.as_deref()), (1, Some("first")));
-    let view = world.runtime.queue("work").await.unwrap();
+    let view = world.runtime.queues().queue("work").await.unwrap();
     assert_eq!((view.stats.completed, view.record.completed), (1, 1));
     assert_eq!(view.process.as_deref(), Some("work"));
 }
@@ -92,7 +92,7 @@ async fn failed_jobs_go_where_the_process_says() {
     );
     let job = world.add(json!({"data": {"do": "fail"}})).await;
     let gone = async {
-        while world.runtime.job(&job).await.is_ok() {
+        while world.runtime.queues().job(&job).await.is_ok() {
             tokio::time::sleep(Duration::from_millis(3)).await;
         }
     };
@@ -143,9 +143,14 @@ async fn a_running_job_is_cancelled_and_a_waiting_one_too() {
     let cancel = || Steer::Cancel {
         reason: Some("enough".to_owned()),
     };
-    world.runtime.steer(&waits, cancel()).await.unwrap();
+    world
+        .runtime
+        .queues()
+        .steer(&waits, cancel())
+        .await
+        .unwrap();
     assert_eq!(world.end(&waits).await.state, JobState::Cancelled);
-    world.runtime.steer(&runs, cancel()).await.unwrap();
+    world.runtime.queues().steer(&runs, cancel()).await.unwrap();
     let record = world.end(&runs).await;
     assert_eq!(
         (record.state, code(&record).as_str()),
@@ -162,7 +167,7 @@ async fn a_cancelled_job_is_cancelled_whatever_its_handler_throws() {
         world.until(&job, &[JobState::Active]).await;
         let reason = reason.map(str::to_owned);
         let cancel = Steer::Cancel { reason };
-        world.runtime.steer(&job, cancel).await.unwrap();
+        world.runtime.queues().steer(&job, cancel).await.unwrap();
         let record = world.end(&job).await;
         assert_eq!(record.state, JobState::Cancelled);
         let error = json!({"code": "CANCELLED", "message": message});

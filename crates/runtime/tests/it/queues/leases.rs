@@ -29,9 +29,9 @@ async fn a_job_whose_worker_died_is_tried_again_and_loses_no_attempt() {
     // Another owner takes the store over: what the first one held has run out.
     let second = World::on(store, json!({})).await;
     let attempt = async {
-        let mut tail = second.runtime.tail(StreamName::job(&again), 0);
+        let mut tail = second.runtime.streams().tail(StreamName::job(&again), 0);
         loop {
-            let record = second.runtime.job(&again).await.unwrap();
+            let record = second.runtime.queues().job(&again).await.unwrap();
             if (record.state, record.attempt) == (JobState::Active, 2) {
                 return;
             }
@@ -39,11 +39,12 @@ async fn a_job_whose_worker_died_is_tried_again_and_loses_no_attempt() {
         }
     };
     tokio::time::timeout(LONG, attempt).await.unwrap();
-    let stats = second.runtime.queue("work").await.unwrap().stats;
+    let stats = second.runtime.queues().queue("work").await.unwrap().stats;
     assert_eq!((stats.failed, stats.retried), (0, 0));
     // The first one cannot record anything any more; it gets an error and gives up.
     second
         .runtime
+        .queues()
         .steer(&again, Steer::Cancel { reason: None })
         .await
         .unwrap();
@@ -83,7 +84,7 @@ async fn a_worker_that_lost_a_job_is_notified() {
     let world = World::bare(SqliteStore::memory().unwrap(), LONG).await;
     let gate = Arc::new(Notify::new());
     let (said, mut receiver) = tokio::sync::mpsc::unbounded_channel();
-    world.runtime.put_process(Process {
+    world.runtime.queues().put_process(Process {
         id: "work".into(),
         config: ProcessConfig::read(&Json::null(), "work").ok().unwrap(),
         provider: Arc::new(Doubting {
@@ -98,7 +99,7 @@ async fn a_worker_that_lost_a_job_is_notified() {
     gate.notify_one();
     assert_eq!(next_said().await, Some(json!(true)));
     // It is taken away, and its lease is left.
-    world.runtime.pause_queue("work", true).await.unwrap();
+    world.runtime.queues().pause("work", true).await.unwrap();
     let held = world.store.stalled_jobs(i64::MAX, 1).await.unwrap();
     let taken = Settle::new(&held.0[0].job.lease, Settled::Released, 0);
     let taken = world
@@ -109,7 +110,7 @@ async fn a_worker_that_lost_a_job_is_notified() {
     gate.notify_one();
     assert_eq!(next_said().await, Some(json!(false)));
     // Somebody takes it up again: here, where the first one still runs.
-    world.runtime.pause_queue("work", false).await.unwrap();
+    world.runtime.queues().pause("work", false).await.unwrap();
     assert_eq!(next_said().await, Some(json!("LeaseLost")));
     assert_eq!(next_said().await, Some(json!(false)));
     let record = world.end(&job).await;
@@ -120,14 +121,15 @@ async fn a_worker_that_lost_a_job_is_notified() {
 async fn what_runs_here_has_not_stalled_however_late_its_lease_is_renewed() {
     let world = World::bare(SqliteStore::memory().unwrap(), LONG).await;
     world.put("work", json!({"retryPolicy": {"attempts": 1}}));
-    world.runtime.pause_queue("work", true).await.unwrap();
+    world.runtime.queues().pause("work", true).await.unwrap();
     let job = world.add(json!({"data": {"do": "hang"}})).await;
-    world.runtime.pause_queue("work", false).await.unwrap();
+    world.runtime.queues().pause("work", false).await.unwrap();
     world.until(&job, &[JobState::Active]).await;
     // Of a queue that nobody here knows yet, held by somebody who is gone.
     let requests: Vec<JobRequest> = serde_json::from_value(json!([{"data": {}}])).unwrap();
     let gone = world
         .runtime
+        .queues()
         .enqueue("other", requests, true)
         .await
         .unwrap();
@@ -144,7 +146,7 @@ async fn what_runs_here_has_not_stalled_however_late_its_lease_is_renewed() {
     world.store.reclaim().await.unwrap();
     world.put("other", Value::Null);
     assert_eq!(world.end(&gone[0].id).await.attempt, 2);
-    let record = world.runtime.job(&job).await.unwrap();
+    let record = world.runtime.queues().job(&job).await.unwrap();
     assert_eq!((record.state, record.attempt), (JobState::Active, 1));
 }
 
@@ -192,7 +194,7 @@ async fn a_job_that_was_lost_ten_times_in_a_row_is_parked_until_it_is_released()
     let requests: Vec<JobRequest> =
         serde_json::from_value(json!([{"data": {"do": "input"}, "options": {"attempts": 1}}]))
             .unwrap();
-    let added = world.runtime.enqueue("work", requests, true).await;
+    let added = world.runtime.queues().enqueue("work", requests, true).await;
     let job = added.unwrap().remove(0).id;
     for _ in 1..10 {
         let record = lose_one(&world, &job).await;
@@ -202,9 +204,9 @@ async fn a_job_that_was_lost_ten_times_in_a_row_is_parked_until_it_is_released()
     let record = lose_one(&world, &job).await;
     assert_eq!((record.state, record.attempt), (JobState::Parked, 10));
     assert_eq!(code(&record), "JOB_QUARANTINED");
-    let queue = world.runtime.queue("work").await.unwrap().record;
+    let queue = world.runtime.queues().queue("work").await.unwrap().record;
     assert_eq!((queue.parked, queue.waiting, queue.failed), (1, 0, 0));
-    let why = serde_json::to_value(world.runtime.why(&job).await.unwrap()).unwrap();
+    let why = serde_json::to_value(world.runtime.reasons().why(&job).await.unwrap()).unwrap();
     let reason = &why["reasons"][0];
     assert_eq!(
         (&reason["kind"], &reason["code"]),
@@ -213,7 +215,7 @@ async fn a_job_that_was_lost_ten_times_in_a_row_is_parked_until_it_is_released()
     assert_eq!(reason["release"], format!("riverrun jobs retry {job}"));
     world.put("work", Value::Null);
     let steer = Steer::Retry { at_ms: 0 };
-    world.runtime.steer(&job, steer).await.unwrap();
+    world.runtime.queues().steer(&job, steer).await.unwrap();
     let record = world.end(&job).await;
     assert_eq!((record.state, record.attempt), (JobState::Completed, 11));
     assert_eq!(record.error, None);
@@ -258,7 +260,7 @@ async fn a_worker_that_is_lost_is_no_timeout() {
     let world = World::bare(SqliteStore::memory().unwrap(), LONG).await;
     let config = json!({"retryPolicy": {"attempts": 1}, "timeoutMs": 20});
     let config = ProcessConfig::read(&Json::of(&config), "work");
-    world.runtime.put_process(Process {
+    world.runtime.queues().put_process(Process {
         id: "work".into(),
         config: config.unwrap_or_else(|issues| panic!("{issues:#?}")),
         provider: Arc::new(Gone),

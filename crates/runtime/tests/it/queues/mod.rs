@@ -63,7 +63,7 @@ impl World {
 
     fn put(&self, id: &str, config: Value) {
         let config = ProcessConfig::read(&Json::of(&config), id);
-        self.runtime.put_process(Process {
+        self.runtime.queues().put_process(Process {
             id: id.into(),
             config: config.unwrap_or_else(|issues| panic!("{issues:#?}")),
             provider: Scripted::new(&self.most),
@@ -78,7 +78,8 @@ impl World {
             limit: 2,
             ..Default::default()
         };
-        let [job] = <[_; 1]>::try_from(self.runtime.jobs(&filter).await.unwrap().items).unwrap();
+        let [job] =
+            <[_; 1]>::try_from(self.runtime.queues().jobs(&filter).await.unwrap().items).unwrap();
         job
     }
 
@@ -92,16 +93,21 @@ impl World {
 
     async fn add_to(&self, queue: &str, requests: Value) -> Vec<RunId> {
         let requests: Vec<JobRequest> = serde_json::from_value(requests).unwrap();
-        let added = self.runtime.enqueue(queue, requests, false).await.unwrap();
+        let added = self
+            .runtime
+            .queues()
+            .enqueue(queue, requests, false)
+            .await
+            .unwrap();
         added.into_iter().map(|added| added.id).collect()
     }
 
     /// Waits until the job is in a state.
     async fn until(&self, job: &RunId, states: &[JobState]) -> JobRecord {
-        let mut tail = self.runtime.tail(StreamName::job(job), 0);
+        let mut tail = self.runtime.streams().tail(StreamName::job(job), 0);
         let seen = async {
             loop {
-                let record = self.runtime.job(job).await.unwrap();
+                let record = self.runtime.queues().job(job).await.unwrap();
                 if states.contains(&record.state) {
                     return record;
                 }

@@ -20,7 +20,7 @@ async fn one_idempotency_key_is_one_run() {
     let starts = (0..50).map(|_| {
         let mut request = StartRequest::new("once", json!({}));
         request.idempotency_key = Some("k".into());
-        world.runtime.start(request)
+        world.runtime.runs().start(request)
     });
     let started: Vec<_> = futures::future::join_all(starts)
         .await
@@ -41,10 +41,20 @@ async fn cancel_stops_what_runs() {
         .await;
     let started = world.start("hanging", json!({})).await;
     world.until(&started.run, EventType::StepStarted).await;
-    let state = world.runtime.cancel(&started.run, None).await.unwrap();
+    let state = world
+        .runtime
+        .runs()
+        .cancel(&started.run, None)
+        .await
+        .unwrap();
     assert_eq!(state.status, RunStatus::Cancelled);
     world.called().await;
-    let again = world.runtime.cancel(&started.run, None).await.unwrap_err();
+    let again = world
+        .runtime
+        .runs()
+        .cancel(&started.run, None)
+        .await
+        .unwrap_err();
     assert_eq!(again.code(), "RUN_ENDED");
     assert_eq!(
         world.types(&started.run).await.last().unwrap(),
@@ -65,20 +75,32 @@ async fn a_paused_run_stands_still_until_it_is_resumed() {
         )
         .await;
     let started = world.start("pausable", json!({})).await;
-    world.runtime.pause(&started.run, None).await.unwrap();
+    world
+        .runtime
+        .runs()
+        .pause(&started.run, None)
+        .await
+        .unwrap();
     let view = world
         .runtime
+        .runs()
         .wait(&started.run, Duration::from_millis(150))
         .await
         .unwrap();
     assert_eq!(view.state().status, RunStatus::Paused);
-    world.runtime.resume(&started.run).await.unwrap();
+    world.runtime.runs().resume(&started.run).await.unwrap();
     assert_eq!(
         world.end(&started.run).await.state().status,
         RunStatus::Completed
     );
     assert_eq!(
-        world.runtime.resume(&started.run).await.unwrap_err().code(),
+        world
+            .runtime
+            .runs()
+            .resume(&started.run)
+            .await
+            .unwrap_err()
+            .code(),
         "RUN_ENDED"
     );
 }
@@ -101,7 +123,12 @@ async fn rerun_and_fork_go_their_own_way() {
         .find(|e| e.kind == EventType::StepCompleted)
         .unwrap()
         .id;
-    let forked = world.runtime.fork(&run, Some(after_a)).await.unwrap();
+    let forked = world
+        .runtime
+        .runs()
+        .fork(&run, Some(after_a))
+        .await
+        .unwrap();
     let view = world.end(&forked.run).await;
     assert_eq!(view.state().status, RunStatus::Completed);
     assert_eq!(
@@ -114,11 +141,18 @@ async fn rerun_and_fork_go_their_own_way() {
         events[..3].iter().map(|e| &e.data).collect::<Vec<_>>()
     );
     assert_eq!(
-        world.runtime.fork(&run, None).await.err().unwrap().code(),
+        world
+            .runtime
+            .runs()
+            .fork(&run, None)
+            .await
+            .err()
+            .unwrap()
+            .code(),
         "FORK_AT_END"
     );
 
-    let rerun = world.runtime.rerun(&run, None, false).await.unwrap();
+    let rerun = world.runtime.runs().rerun(&run, None, false).await.unwrap();
     assert_eq!(
         world.end(&rerun.run).await.state().status,
         RunStatus::Completed
@@ -136,7 +170,7 @@ async fn an_exported_run_goes_on_elsewhere() {
     here.register("moves", steps.clone()).await;
     let run = here.start("moves", json!({})).await.run;
     let export = || async {
-        let view = here.runtime.run(&run).await.unwrap();
+        let view = here.runtime.runs().run(&run).await.unwrap();
         let events: Vec<Json> = here.events(&run).await.iter().map(Json::of).collect();
         Json::of(&json!({"run": view, "events": events}))
             .read::<Exported>()
@@ -147,22 +181,41 @@ async fn an_exported_run_goes_on_elsewhere() {
     let ended = export().await;
 
     let there = World::new().await;
-    let refused = there.runtime.import(under_way.clone()).await.err().unwrap();
+    let refused = there
+        .runtime
+        .runs()
+        .import(under_way.clone())
+        .await
+        .err()
+        .unwrap();
     assert_eq!(
         refused.code(),
         "FLOW_NOT_FOUND",
         "a run that goes on needs its flow"
     );
     there.register("moves", steps).await;
-    there.runtime.import(under_way.clone()).await.unwrap();
+    there
+        .runtime
+        .runs()
+        .import(under_way.clone())
+        .await
+        .unwrap();
     let view = there.end(&run).await;
     assert_eq!(
         view.state().state.json(),
-        here.runtime.load(&run).await.unwrap().state.state.json()
+        here.runtime
+            .runs()
+            .load(&run)
+            .await
+            .unwrap()
+            .state
+            .state
+            .json()
     );
     assert_eq!(
         there
             .runtime
+            .runs()
             .import(ended.clone())
             .await
             .err()
@@ -174,7 +227,14 @@ async fn an_exported_run_goes_on_elsewhere() {
     holed.events.remove(2);
     holed.run.run_id = "other".into();
     assert_eq!(
-        there.runtime.import(holed).await.err().unwrap().code(),
+        there
+            .runtime
+            .runs()
+            .import(holed)
+            .await
+            .err()
+            .unwrap()
+            .code(),
         "BAD_EVENT"
     );
 }

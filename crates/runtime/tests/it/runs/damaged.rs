@@ -52,15 +52,15 @@ async fn a_damaged_run_is_parked_and_can_be_removed_while_others_go_on() {
     let record = tokio::time::timeout(LONG, parked).await.unwrap();
     assert_eq!(record.status, RunStatus::Waiting);
     assert_eq!(record.error.unwrap().value()["code"], "STORE_CORRUPT");
-    let why = second.runtime.why(&damaged).await.unwrap();
+    let why = second.runtime.reasons().why(&damaged).await.unwrap();
     assert!(!why.moving);
     assert!(why.summary.contains("checksum"), "{}", why.summary);
-    let error = second.runtime.load(&damaged).await.err().unwrap();
+    let error = second.runtime.runs().load(&damaged).await.err().unwrap();
     assert_eq!(error.code(), "STORE_CORRUPT");
-    let cancelled = second.runtime.cancel(&damaged, None).await.unwrap();
+    let cancelled = second.runtime.runs().cancel(&damaged, None).await.unwrap();
     assert_eq!(cancelled.status, RunStatus::Cancelled);
-    second.runtime.delete(&damaged).await.unwrap();
+    second.runtime.runs().delete(&damaged).await.unwrap();
     assert!(second.store.run(&damaged).await.unwrap().is_none());
-    second.runtime.cancel(&whole, None).await.unwrap();
+    second.runtime.runs().cancel(&whole, None).await.unwrap();
     second.end(&whole).await;
 }

@@ -67,14 +67,14 @@ impl World {
     }
 
     async fn register_as(&self, definition: Value) {
-        if let Err(Error::FlowInvalid(issues)) = self.runtime.register(&definition).await {
+        if let Err(Error::FlowInvalid(issues)) = self.runtime.flows().register(&definition).await {
             panic!("{issues:#?}");
         }
     }
 
     async fn start(&self, flow: &str, input: Value) -> Started {
         let request = StartRequest::new(flow, input);
-        self.runtime.start(request).await.unwrap()
+        self.runtime.runs().start(request).await.unwrap()
     }
 
     async fn run(&self, flow: &str, input: Value) -> RunView {
@@ -83,7 +83,7 @@ impl World {
     }
 
     async fn end(&self, run: &RunId) -> RunView {
-        let view = self.runtime.wait(run, LONG).await.unwrap();
+        let view = self.runtime.runs().wait(run, LONG).await.unwrap();
         assert!(view.state().status.is_ended(), "{:#?}", view.state());
         view
     }
@@ -93,17 +93,22 @@ impl World {
         events.iter().map(|event| event.kind.to_string()).collect()
     }
 
+    /// The whole stream of a run.
     async fn events(&self, run: &RunId) -> Vec<riverrun_types::Event> {
-        let query = EventQuery::forward(0, 10_000);
-        self.store
-            .events(&StreamName::flow(run), &query)
-            .await
-            .unwrap()
+        let (stream, mut events) = (StreamName::flow(run), Vec::new());
+        loop {
+            let query = EventQuery::forward(events.len() as u64, 10_000);
+            let page = self.store.events(&stream, &query).await.unwrap();
+            if page.is_empty() {
+                return events;
+            }
+            events.extend(page);
+        }
     }
 
     /// Waits until the run's stream holds an event of a type.
     async fn until(&self, run: &RunId, kind: EventType) {
-        let mut tail = self.runtime.tail(StreamName::flow(run), 0);
+        let mut tail = self.runtime.streams().tail(StreamName::flow(run), 0);
         let seen = async {
             loop {
                 let events = match tail.next().await.unwrap() {

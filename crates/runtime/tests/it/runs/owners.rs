@@ -27,7 +27,7 @@ async fn a_worker_that_lost_its_lease_is_stopped_and_records_nothing() {
     second.until(&run, EventType::StepRetry).await;
     // The first one's handler is dropped as soon as its heartbeat is refused.
     first.called().await;
-    second.runtime.cancel(&run, None).await.unwrap();
+    second.runtime.runs().cancel(&run, None).await.unwrap();
     second.end(&run).await;
     let types = second.types(&run).await;
     assert_eq!(
@@ -57,6 +57,7 @@ async fn a_shutdown_hands_its_leases_back() {
     assert_eq!(
         first
             .runtime
+            .runs()
             .start(StartRequest::new("work", json!({})))
             .await
             .err()

@@ -134,7 +134,7 @@ async fn a_sub_flow_undoes_what_it_did_when_the_run_above_fails() {
             limit: 1,
             ..RunFilter::default()
         };
-        let mut found = world.runtime.list(&filter).await.unwrap().items;
+        let mut found = world.runtime.runs().list(&filter).await.unwrap().items;
         found.remove(0).id
     };
     for fails in [true, false] {
@@ -147,9 +147,21 @@ async fn a_sub_flow_undoes_what_it_did_when_the_run_above_fails() {
             true => {
                 let event = Json::of(&json!({"type": "boom"}));
                 let stream = StreamName::flow(&started.run);
-                world.runtime.append(&stream, &[event]).await.unwrap();
+                world
+                    .runtime
+                    .events()
+                    .append(&stream, &[event])
+                    .await
+                    .unwrap();
             }
-            false => drop(world.runtime.cancel(&started.run, None).await.unwrap()),
+            false => drop(
+                world
+                    .runtime
+                    .runs()
+                    .cancel(&started.run, None)
+                    .await
+                    .unwrap(),
+            ),
         }
         let ended = world.end(&started.run).await;
         let expected = match fails {
@@ -207,7 +219,17 @@ async fn sub_flows_answer_fail_and_follow_a_cancel() {
         limit: 10,
         ..RunFilter::default()
     };
-    assert_eq!(world.runtime.list(&children).await.unwrap().items.len(), 1);
+    assert_eq!(
+        world
+            .runtime
+            .runs()
+            .list(&children)
+            .await
+            .unwrap()
+            .items
+            .len(),
+        1
+    );
 
     let view = world.run("calls-broken", json!({})).await;
     assert_eq!(view.failure().unwrap().code, "CHILD_FAILED");
@@ -221,6 +243,7 @@ async fn sub_flows_answer_fail_and_follow_a_cancel() {
     };
     let child = world
         .runtime
+        .runs()
         .list(&filter)
         .await
         .unwrap()
@@ -230,6 +253,7 @@ async fn sub_flows_answer_fail_and_follow_a_cancel() {
     world.until(&child, EventType::StepStarted).await;
     world
         .runtime
+        .runs()
         .cancel(&started.run, Some("enough".into()))
         .await
         .unwrap();

@@ -18,6 +18,7 @@ async fn state_can_be_read_at_any_event_and_written_from_outside() {
         .await;
     let refused = world
         .runtime
+        .runs()
         .start(StartRequest::new("stateful", json!({"n": "zero"})))
         .await;
     assert_eq!(refused.err().unwrap().code(), "STATE_INVALID");
@@ -26,10 +27,22 @@ async fn state_can_be_read_at_any_event_and_written_from_outside() {
     let mut ids = Vec::new();
     for n in 1..=3 {
         let event = Json::of(&json!({"type": "state.set", "data": {"key": "n", "value": n}}));
-        ids.extend(world.runtime.append(&stream, &[event]).await.unwrap());
+        ids.extend(
+            world
+                .runtime
+                .events()
+                .append(&stream, &[event])
+                .await
+                .unwrap(),
+        );
     }
     for (n, id) in (1..).zip(&ids) {
-        let state = world.runtime.state_at(&run, At::Event(*id)).await.unwrap();
+        let state = world
+            .runtime
+            .runs()
+            .state_at(&run, At::Event(*id))
+            .await
+            .unwrap();
         assert_eq!(state.state.json().as_str(), format!(r#"{{"n":{n}}}"#));
     }
     for (event, code) in [
@@ -54,6 +67,7 @@ async fn state_can_be_read_at_any_event_and_written_from_outside() {
     ] {
         let error = world
             .runtime
+            .events()
             .append(&stream, &[Json::of(&event)])
             .await
             .unwrap_err();
@@ -64,16 +78,18 @@ async fn state_can_be_read_at_any_event_and_written_from_outside() {
     assert_eq!(
         world
             .runtime
+            .events()
             .append(&missing, std::slice::from_ref(&event))
             .await
             .unwrap_err()
             .code(),
         "RUN_NOT_FOUND"
     );
-    world.runtime.cancel(&run, None).await.unwrap();
+    world.runtime.runs().cancel(&run, None).await.unwrap();
     assert_eq!(
         world
             .runtime
+            .events()
             .append(&stream, &[event])
             .await
             .unwrap_err()
@@ -104,7 +120,12 @@ async fn a_chatty_stream_starves_no_decision() {
                 let data = json!({"type": "state.set", "data": {"key": "k", "value": n}});
                 let log = json!({"type": "log.info", "data": {"message": n}});
                 let event = if task == 0 { data } else { log };
-                if runtime.append(&stream, &[Json::of(&event)]).await.is_err() {
+                if runtime
+                    .events()
+                    .append(&stream, &[Json::of(&event)])
+                    .await
+                    .is_err()
+                {
                     return;
                 }
             }
@@ -122,7 +143,10 @@ async fn a_chatty_stream_starves_no_decision() {
     events
         .iter()
         .for_each(|event| replayed.apply(&event.draft()));
-    assert_eq!(&replayed, &*world.runtime.load(&run).await.unwrap().state);
+    assert_eq!(
+        &replayed,
+        &*world.runtime.runs().load(&run).await.unwrap().state
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -159,6 +183,7 @@ async fn long_runs_are_snapshotted_and_reread() {
         if at % 997 == 0 {
             let state = world
                 .runtime
+                .runs()
                 .state_at(run, At::Event(event.id))
                 .await
                 .unwrap();

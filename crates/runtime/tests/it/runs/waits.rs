@@ -42,7 +42,7 @@ async fn a_delayed_start_is_pending_until_its_time() {
         .await;
     let mut request = StartRequest::new("later", json!({}));
     request.delay_ms = Some(100);
-    let started = world.runtime.start(request).await.unwrap();
+    let started = world.runtime.runs().start(request).await.unwrap();
     assert_eq!(started.status, RunStatus::Pending);
     assert_eq!(
         world.end(&started.run).await.state().status,

@@ -126,7 +126,7 @@ async fn servers(steps: &[Step]) -> Servers {
     let config =
         json!({"retryPolicy": {"attempts": 2, "backoff": {"type": "fixed", "delayMs": 0}}});
     for server in [&servers.one, &servers.other] {
-        server.put_process(Process {
+        server.queues().put_process(Process {
             id: "p".into(),
             config: ProcessConfig::read(&Json::of(&config), "p").ok().unwrap(),
             provider: Arc::new(Handler(Arc::new(steps.to_vec()))),
@@ -150,7 +150,11 @@ async fn play(servers: &Servers, sends: &[Sent]) -> Vec<Event> {
         };
         let event = Json::of(&json!({"type": kind, "data": {"left": left}}));
         let key = format!("key-{key}");
-        server.append_once(&stream, &[event], &key).await.unwrap()
+        server
+            .events()
+            .append_once(&stream, &[event], &key)
+            .await
+            .unwrap()
     };
     let answers = futures::future::join_all(sends.iter().map(send)).await;
     // Requests with the same event got the same id.
@@ -170,11 +174,13 @@ async fn play(servers: &Servers, sends: &[Sent]) -> Vec<Event> {
     };
     servers
         .one
+        .awaits()
         .resume_callback(&callback, callback_answer)
         .await
         .unwrap();
     // Each hears of what it does itself.
-    let ends = [&servers.one, &servers.other].map(|server| Box::pin(server.wait(&run, LONG)));
+    let ends =
+        [&servers.one, &servers.other].map(|server| Box::pin(server.runs().wait(&run, LONG)));
     let (view, ..) = futures::future::select_all(ends).await;
     assert_eq!(view.unwrap().state().status, RunStatus::Completed);
     servers.events(&stream).await

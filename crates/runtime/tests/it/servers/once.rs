@@ -27,7 +27,11 @@ async fn two_servers_store_the_events_of_a_key_once_and_both_tell_which() {
         let send = async |server: &Runtime, by: &str| {
             let tick = |n: u32| Json::of(&json!({"type": "tick", "data": {"by": by, "n": n}}));
             let ticks = [tick(1), tick(2)];
-            server.append_once(&stream, &ticks, "key").await.unwrap()
+            server
+                .events()
+                .append_once(&stream, &ticks, "key")
+                .await
+                .unwrap()
         };
         // Each has looked before the other wrote.
         let [first, second] = &servers.pens;

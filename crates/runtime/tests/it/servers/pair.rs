@@ -60,7 +60,7 @@ impl Servers {
         let pens: [Arc<Pen>; 2] = Default::default();
         let one = server(Through::new(store.clone(), pens[0].clone())).await;
         for flow in flows {
-            if let Err(error) = one.register(flow).await {
+            if let Err(error) = one.flows().register(flow).await {
                 panic!("{error:#?}");
             }
         }
@@ -76,8 +76,8 @@ impl Servers {
     /// A run that the one server has just seen waiting.
     pub async fn start(&self, flow: &str) -> RunId {
         let request = StartRequest::new(flow, Json::null());
-        let run = self.one.start(request).await.unwrap().run;
-        let view = self.one.run(&run).await.unwrap();
+        let run = self.one.runs().start(request).await.unwrap().run;
+        let view = self.one.runs().run(&run).await.unwrap();
         assert_eq!(view.state().status, RunStatus::Waiting);
         run
     }

@@ -17,9 +17,9 @@ async fn who_waits_for_a_run_hears_of_its_end_wherever_it_ends() {
         };
         // The end is there before anybody waits, though this server knows only that it waited.
         let run = servers.start("holds").await;
-        ends.cancel(&run, None).await.unwrap();
+        ends.runs().cancel(&run, None).await.unwrap();
         let began = Instant::now();
-        let view = servers.one.wait(&run, LONG).await.unwrap();
+        let view = servers.one.runs().wait(&run, LONG).await.unwrap();
         assert_eq!(view.state().status, RunStatus::Cancelled);
         assert!(
             began.elapsed() < LONG / 2,
@@ -28,9 +28,9 @@ async fn who_waits_for_a_run_hears_of_its_end_wherever_it_ends() {
 
         // The end comes while somebody waits who has looked at nothing but what the server knew.
         let run = servers.start("holds").await;
-        let mut waiting = pin!(servers.one.wait(&run, LONG));
+        let mut waiting = pin!(servers.one.runs().wait(&run, LONG));
         assert!(futures::poll!(waiting.as_mut()).is_pending());
-        ends.cancel(&run, None).await.unwrap();
+        ends.runs().cancel(&run, None).await.unwrap();
         let began = Instant::now();
         let view = waiting.await.unwrap();
         assert_eq!(view.state().status, RunStatus::Cancelled);

@@ -11,7 +11,7 @@ async fn open(servers: &Servers, run: &RunId) {
     let fire = Fire {
         id: servers.callback(run).await,
         value: Json::null(),
-        now_ms: servers.one.now_ms(),
+        now_ms: servers.one.base().now_ms(),
         most: None,
     };
     let fire = Commit::of(Change::Fire(Box::new(fire)));
@@ -29,13 +29,17 @@ async fn what_a_run_was_woken_for_counts_though_somebody_moves_the_run_meanwhile
     let held = pen.hold().await;
     open(&servers, &run).await;
     // The one takes the run up, and what it decides on comes too late to be stored.
-    servers.one.bus().due_at(0);
+    servers.one.base().bus().due_at(0);
     pen.is_waiting().await;
     let tick = Json::of(&json!({"type": "tick"}));
-    let moved = servers.other.append(&StreamName::flow(&run), &[tick]).await;
+    let moved = servers
+        .other
+        .events()
+        .append(&StreamName::flow(&run), &[tick])
+        .await;
     assert_eq!(moved.unwrap().len(), 1);
     drop(held);
-    let view = servers.one.wait(&run, LONG).await.unwrap();
+    let view = servers.one.runs().wait(&run, LONG).await.unwrap();
     assert_eq!(view.state().status, RunStatus::Completed);
 }
 
@@ -44,9 +48,9 @@ async fn what_a_run_was_woken_for_counts_though_it_is_paused_before_it_is_taken_
     let servers = Servers::new(&[flow("holds", json!({}))]).await;
     let run = servers.start("holds").await;
     open(&servers, &run).await;
-    servers.one.pause(&run, None).await.unwrap();
-    servers.one.resume(&run).await.unwrap();
-    servers.one.bus().due_at(0);
-    let view = servers.one.wait(&run, LONG).await.unwrap();
+    servers.one.runs().pause(&run, None).await.unwrap();
+    servers.one.runs().resume(&run).await.unwrap();
+    servers.one.base().bus().due_at(0);
+    let view = servers.one.runs().wait(&run, LONG).await.unwrap();
     assert_eq!(view.state().status, RunStatus::Completed);
 }

@@ -37,7 +37,7 @@ impl Provider for Polling {
 }
 
 fn put(world: &World, config: Value, provider: Arc<dyn Provider>) {
-    world.runtime.put_process(Process {
+    world.runtime.queues().put_process(Process {
         id: "poll".into(),
         config: ProcessConfig::read(&Json::of(&config), "poll")
             .ok()

@@ -47,7 +47,7 @@ impl Provider for Waiting {
 
 impl World {
     pub(super) fn put_waiting(&self, id: &str, wait: fn(&Invocation) -> Value) {
-        self.runtime.put_process(Process {
+        self.runtime.queues().put_process(Process {
             id: id.into(),
             config: ProcessConfig::read(&Json::null(), id).ok().unwrap(),
             provider: Arc::new(Waiting(wait)),
@@ -57,7 +57,17 @@ impl World {
 
     pub(super) async fn until(&self, run: &RunId, status: RunStatus) {
         let there = async {
-            while self.runtime.run(run).await.unwrap().loaded.state.status != status {
+            while self
+                .runtime
+                .runs()
+                .run(run)
+                .await
+                .unwrap()
+                .loaded
+                .state
+                .status
+                != status
+            {
                 tokio::time::sleep(Duration::from_millis(3)).await;
             }
         };
@@ -68,7 +78,11 @@ impl World {
     pub(super) async fn emit(&self, kind: &str, data: Value) {
         let event = Json::of(&json!({"type": kind, "data": data}));
         let stream = StreamName::new("global", "global");
-        self.runtime.append(&stream, &[event]).await.unwrap();
+        self.runtime
+            .events()
+            .append(&stream, &[event])
+            .await
+            .unwrap();
     }
 
     pub(super) async fn result(&self, run: &RunId) -> Value {
@@ -134,10 +148,18 @@ async fn code_waits_for_the_event_that_it_means() {
         .await;
     assert_eq!(world.result(&most).await["value"]["data"]["id"], 3);
     assert_eq!(
-        world.runtime.run(&two).await.unwrap().loaded.state.status,
+        world
+            .runtime
+            .runs()
+            .run(&two)
+            .await
+            .unwrap()
+            .loaded
+            .state
+            .status,
         RunStatus::Waiting
     );
-    world.runtime.cancel(&two, None).await.unwrap();
+    world.runtime.runs().cancel(&two, None).await.unwrap();
     let stats = world.store.await_stats().await.unwrap();
     assert_eq!((stats.events, stats.callbacks), (0, 0));
 }
@@ -251,7 +273,7 @@ async fn nobody_looks_back_further_than_events_are_kept() {
     // What a definition says is known before any run begins.
     let far = json!({"type": "event", "eventKind": "paid", "lookback": "8 days"});
     let declared = flow(json!({ "a": with(step("far"), json!({ "await": far })) }));
-    let refused = world.runtime.register(&declared).await;
+    let refused = world.runtime.flows().register(&declared).await;
     let Err(riverrun_runtime::Error::FlowInvalid(issues)) = refused else {
         panic!("it was not refused");
     };
@@ -292,6 +314,7 @@ async fn a_look_back_to_the_beginning_of_the_run_sees_nothing_of_an_earlier_one(
     while now_ms()
         <= world
             .runtime
+            .runs()
             .run(&run)
             .await
             .unwrap()
@@ -329,7 +352,7 @@ async fn a_declared_await_of_the_entry_reads_the_state_that_the_run_starts_with(
     let start = |order: Value| {
         let mut request = StartRequest::new("f", Json::of(&json!({"order": 4})));
         request.state.insert("order".to_owned(), order);
-        world.runtime.start(request)
+        world.runtime.runs().start(request)
     };
     let run = start(json!(5)).await.unwrap().run;
     world.until(&run, RunStatus::Waiting).await;
@@ -415,7 +438,7 @@ impl World {
     /// Waits until the run's stream has an event of a type.
     pub(super) async fn until_event_of(&self, run: &RunId, kind: &str) {
         let stream = StreamName::flow(run);
-        let mut news = self.runtime.bus().subscribe(&stream);
+        let mut news = self.runtime.base().bus().subscribe(&stream);
         let recorded = async {
             while !self
                 .events(run)
@@ -444,7 +467,7 @@ async fn a_where_that_throws_is_logged_once_in_the_waiting_run() {
     world.until(&run, RunStatus::Waiting).await;
     world.emit("paid", json!({"id": 1})).await;
     world.until_event_of(&run, "log.warn").await;
-    let why = world.runtime.why(&run).await.unwrap();
+    let why = world.runtime.reasons().why(&run).await.unwrap();
     let why = serde_json::to_value(&why).unwrap();
     let trouble = &why["reasons"][0]["trouble"];
     assert_eq!(trouble["code"], "EXPRESSION_ERROR", "{why}");
@@ -491,7 +514,12 @@ async fn expressions_that_take_long_hold_up_no_other_kind() {
     world.emit("fast", json!({"n": 2})).await;
     world.result(&fast).await;
     // Those of the slow kind are still being judged, which their runs say.
-    let why = world.runtime.why(slow.last().unwrap()).await.unwrap();
+    let why = world
+        .runtime
+        .reasons()
+        .why(slow.last().unwrap())
+        .await
+        .unwrap();
     let why = serde_json::to_value(&why).unwrap();
     assert!(why["reasons"][0]["judging"].as_u64().unwrap() >= 3, "{why}");
     world.until_event_of(&slow[0], "log.warn").await;
@@ -546,6 +574,7 @@ async fn what_follows_a_wait_that_was_over_at_once_waits_as_it_says() {
         };
         world
             .runtime
+            .awaits()
             .resume_callback(&callback, callback_answer)
             .await
             .unwrap();
@@ -658,7 +687,7 @@ async fn the_event_that_an_await_gives_back_is_the_one_that_is_stored() {
             true => {
                 let mut request = StartRequest::new("s", Json::of(&json!({})));
                 request.correlation_id = Some("tale".to_owned());
-                let run = world.runtime.start(request).await.unwrap().run;
+                let run = world.runtime.runs().start(request).await.unwrap().run;
                 world.end(&run).await;
                 let mut event = stored(&world, &StreamName::flow(&run), "said").await;
                 assert_eq!(event["attempt"], 1);

@@ -51,7 +51,7 @@ impl Provider for Buyer {
 
 async fn world() -> World {
     let world = World::new().await;
-    world.runtime.put_process(Process {
+    world.runtime.queues().put_process(Process {
         id: "buyer".into(),
         config: ProcessConfig::read(&Json::null(), "buyer").unwrap(),
         provider: Arc::new(Buyer),

@@ -28,24 +28,27 @@ async fn a_callback_is_resumed_once_from_outside() {
     world.until(&run, RunStatus::Waiting).await;
     let callbacks = world.store.awaits_of(&run).await.unwrap();
     let id = callbacks[0].id.clone();
-    let callback = world.runtime.callback(&id).await.unwrap();
+    let callback = world.runtime.awaits().callback(&id).await.unwrap();
     assert_eq!(
         callback.callback.payload.unwrap().value(),
         json!({"for": {"who": "ann"}})
     );
     world
         .runtime
+        .awaits()
         .resume_callback(&id, callback_answer(json!({"ok": true})))
         .await
         .unwrap();
     assert_eq!(world.result(&run).await["value"], json!({"ok": true}));
     let again = world
         .runtime
+        .awaits()
         .resume_callback(&id, callback_answer(json!(1)))
         .await;
     assert_eq!(again.unwrap_err().code(), "AWAIT_USED");
     let unknown = world
         .runtime
+        .awaits()
         .resume_callback("0000", callback_answer(json!(1)))
         .await;
     assert_eq!(unknown.unwrap_err().code(), "AWAIT_NOT_FOUND");
@@ -89,7 +92,12 @@ async fn the_payload_of_a_declared_callback_sees_input_and_state() {
         let run = world.start(name, run_input.clone()).await;
         world.until(&run, RunStatus::Waiting).await;
         let callbacks = world.store.awaits_of(&run).await.unwrap();
-        let callback = world.runtime.callback(&callbacks[0].id).await.unwrap();
+        let callback = world
+            .runtime
+            .awaits()
+            .callback(&callbacks[0].id)
+            .await
+            .unwrap();
         assert_eq!(callback.callback.payload.unwrap().value(), shown, "{name}");
     }
     let throws = json!({"await": {"type": "trigger", "payload": "ctx => ctx.input.gone.away"}});
@@ -159,7 +167,11 @@ async fn a_declared_callback_is_signed_and_accepts_as_many_as_it_says() {
             signature: signature.as_deref(),
             source: "api",
         };
-        let opened = world.runtime.resume_callback(id, callback_answer).await;
+        let opened = world
+            .runtime
+            .awaits()
+            .resume_callback(id, callback_answer)
+            .await;
         opened.map_or_else(|error| error.code().to_string(), |_| "opened".to_owned())
     };
     let signed = |body: &str| {
@@ -208,7 +220,7 @@ async fn a_declared_callback_is_signed_and_accepts_as_many_as_it_says() {
     world.until(&run, RunStatus::Waiting).await;
     let id = callback(&run).await;
     assert_eq!(open(&id, "1", None).await, "opened");
-    let why = serde_json::to_value(world.runtime.why(&run).await.unwrap()).unwrap();
+    let why = serde_json::to_value(world.runtime.reasons().why(&run).await.unwrap()).unwrap();
     assert_eq!(why["reasons"][0]["opened"], 1, "{why}");
     assert_eq!(why["reasons"][0]["firedAt"], Value::Null, "{why}");
     let summary = why["summary"].as_str().unwrap();
@@ -230,7 +242,7 @@ async fn a_declared_callback_is_signed_and_accepts_as_many_as_it_says() {
     world.until(&run, RunStatus::Waiting).await;
     let id = callback(&run).await;
     assert_eq!(open(&id, "1", None).await, "opened");
-    world.runtime.cancel(&run, None).await.unwrap();
+    world.runtime.runs().cancel(&run, None).await.unwrap();
     assert_eq!(open(&id, "2", None).await, "AWAIT_CLOSED");
     // A missing variable is an error before the callback can be used.
     let unset = json!({"await": {"type": "trigger", "secretEnv": "RIVERRUN_NO_SUCH_SECRET"}});

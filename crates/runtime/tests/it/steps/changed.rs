@@ -9,7 +9,7 @@ use super::{LONG, World, ask, flow, input, step, with};
 async fn parked(world: &World, run: &RunId) {
     let waits = async {
         loop {
-            let view = world.runtime.run(run).await.unwrap();
+            let view = world.runtime.runs().run(run).await.unwrap();
             if view.loaded.state.parked.is_some() {
                 return;
             }
@@ -52,9 +52,9 @@ async fn changed() -> (World, RunId) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn changed_code_is_parked_with_both_sequences_and_resumes_with_fitting_code() {
     let (world, run) = changed().await;
-    let view = world.runtime.run(&run).await.unwrap();
+    let view = world.runtime.runs().run(&run).await.unwrap();
     assert_eq!(view.loaded.state.status, RunStatus::Waiting);
-    let why = serde_json::to_value(world.runtime.why(&run).await.unwrap()).unwrap();
+    let why = serde_json::to_value(world.runtime.reasons().why(&run).await.unwrap()).unwrap();
     let reason = &why["reasons"][0];
     assert_eq!(
         (&reason["kind"], &reason["code"]),
@@ -109,7 +109,7 @@ async fn code_that_still_does_not_fit_is_parked_again_and_can_be_cancelled() {
     };
     tokio::time::timeout(LONG, parks).await.unwrap();
     parked(&world, &run).await;
-    world.runtime.cancel(&run, None).await.unwrap();
+    world.runtime.runs().cancel(&run, None).await.unwrap();
     let view = world.end(&run).await;
     assert_eq!(view.loaded.state.status, RunStatus::Cancelled);
 }

@@ -37,7 +37,7 @@ async fn a_copy_of_a_run_that_waits_for_an_event_waits_for_it_too() {
         world.register(waits).await;
         let run = world.start(&id, json!({"id": n})).await;
         let own = world.until_awaits(&run, "w").await;
-        let copy = world.runtime.fork(&run, None).await.unwrap().run;
+        let copy = world.runtime.runs().fork(&run, None).await.unwrap().run;
         assert_ne!(world.until_awaits(&copy, "w").await, own);
         world.until(&copy, RunStatus::Waiting).await;
         world.emit("paid", json!({"id": 7})).await;
@@ -60,13 +60,14 @@ async fn a_copy_of_a_run_that_waits_for_a_callback_has_a_callback_of_its_own() {
         world.register(waits).await;
         let run = world.start(&id, json!({})).await;
         let own = world.until_awaits(&run, "w").await;
-        let copy = world.runtime.fork(&run, None).await.unwrap().run;
+        let copy = world.runtime.runs().fork(&run, None).await.unwrap().run;
         let callback = world.until_awaits(&copy, "w").await;
         assert_ne!(callback, own);
         for (run, callback) in [(&run, own), (&copy, callback)] {
             let said = json!({"for": callback});
             world
                 .runtime
+                .awaits()
                 .resume_callback(&callback, callback_answer(&said))
                 .await
                 .unwrap();

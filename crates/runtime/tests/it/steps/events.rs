@@ -121,10 +121,20 @@ async fn events_from_outside_enter_steps_too_and_a_hundred_at_once() {
     let ticks: Vec<Json> = (0..100)
         .map(|n| Json::of(&json!({"type": "tick", "data": n})))
         .collect();
-    let ids = world.runtime.append(&stream, &ticks).await.unwrap();
+    let ids = world
+        .runtime
+        .events()
+        .append(&stream, &ticks)
+        .await
+        .unwrap();
     assert_eq!(ids.len(), 100);
     let last = Json::of(&json!({"type": "state.set", "data": {"key": "last", "value": true}}));
-    world.runtime.append(&stream, &[last]).await.unwrap();
+    world
+        .runtime
+        .events()
+        .append(&stream, &[last])
+        .await
+        .unwrap();
     let view = world.end(&run).await;
     assert_eq!(view.loaded.state.status, RunStatus::Completed);
     assert_eq!(view.loaded.state.steps["count"].visits, 100);
@@ -155,7 +165,13 @@ async fn an_event_under_a_key_enters_a_step_once() {
         let (runtime, stream) = (world.runtime.clone(), stream.clone());
         let key = format!("key-{}", n % 2);
         let event = tick(n);
-        async move { runtime.append_once(&stream, &[event], &key).await.unwrap() }
+        async move {
+            runtime
+                .events()
+                .append_once(&stream, &[event], &key)
+                .await
+                .unwrap()
+        }
     });
     let sent = futures::future::join_all(sent).await;
     let firsts = sent.iter().filter(|sent| !sent.is_repeated);
@@ -175,10 +191,18 @@ async fn an_event_under_a_key_enters_a_step_once() {
     // The same key for another stream is another.
     let global = StreamName::new("global", "global");
     let ticks = [tick(1)];
-    let other = world.runtime.append_once(&global, &ticks, "key-0").await;
+    let other = world
+        .runtime
+        .events()
+        .append_once(&global, &ticks, "key-0")
+        .await;
     assert!(!other.unwrap().is_repeated);
     for key in ["", &"x".repeat(257)] {
-        let refused = world.runtime.append_once(&global, &[tick(1)], key).await;
+        let refused = world
+            .runtime
+            .events()
+            .append_once(&global, &[tick(1)], key)
+            .await;
         assert_eq!(refused.err().unwrap().code(), "BAD_EVENT");
     }
 }
@@ -245,6 +269,7 @@ async fn subscriptions_get_the_event_as_it_is_stored() {
     let stream = StreamName::flow(&run);
     world
         .runtime
+        .events()
         .append(&stream, &[from_outside])
         .await
         .unwrap();
@@ -337,12 +362,12 @@ async fn a_step_gets_the_story_of_its_run() {
     for story in [Some("tale"), None] {
         let mut request = riverrun_runtime::StartRequest::new("f", json!({}));
         request.correlation_id = story.map(str::to_owned);
-        let run = world.runtime.start(request).await.unwrap().run;
+        let run = world.runtime.runs().start(request).await.unwrap().run;
         let result = world.result(&run).await;
         let expected = story.unwrap_or(run.as_str());
         assert_eq!(result[0], expected);
         let job = riverrun_types::RunId::new(result[1].as_str().unwrap());
-        let job = world.runtime.job(&job).await.unwrap();
+        let job = world.runtime.queues().job(&job).await.unwrap();
         let options = job.options.unwrap().value();
         assert_eq!(options["correlationId"], expected);
     }
@@ -449,9 +474,12 @@ async fn what_only_the_server_says_is_not_emitted() {
         process: "liar".to_owned(),
         ..Default::default()
     };
-    assert_eq!(world.runtime.call(call).await.unwrap().value(), expected);
+    assert_eq!(
+        world.runtime.queues().call(call).await.unwrap().value(),
+        expected
+    );
     let outside = Json::of(&json!({"type": "emit", "data": {"topic": "flow.completed"}}));
     let stream = StreamName::new("global", "global");
-    let refused = world.runtime.append(&stream, &[outside]).await;
+    let refused = world.runtime.events().append(&stream, &[outside]).await;
     assert_eq!(refused.unwrap_err().code(), "RESERVED_TYPE");
 }

@@ -44,7 +44,7 @@ async fn given(world: &World, config: Value, steps: Value, started: Value) -> Ve
     let writing = Arc::new(Writing::default());
     let retry = json!({"attempts": 2, "backoff": {"type": "fixed", "delayMs": 1}});
     let config = with(config, json!({ "retryPolicy": retry }));
-    world.runtime.put_process(Process {
+    world.runtime.queues().put_process(Process {
         id: "write".into(),
         config: ProcessConfig::read(&Json::of(&config), "write").unwrap(),
         provider: writing.clone(),
@@ -54,7 +54,11 @@ async fn given(world: &World, config: Value, steps: Value, started: Value) -> Ve
     let run = world.start("f", started).await;
     let paid = json!({"type": "paid", "data": {"by": "card"}});
     let stream = StreamName::flow(&run);
-    let _ = world.runtime.append(&stream, &[Json::of(&paid)]).await;
+    let _ = world
+        .runtime
+        .events()
+        .append(&stream, &[Json::of(&paid)])
+        .await;
     let state = world.end(&run).await.loaded.state;
     assert_eq!(state.status, RunStatus::Completed, "{:?}", state.error);
     writing.given.lock().clone()

@@ -56,7 +56,7 @@ async fn a_process_is_a_step_among_others() {
             "flow.completed",
         ]
     );
-    let queue = world.runtime.queue("double").await.unwrap();
+    let queue = world.runtime.queues().queue("double").await.unwrap();
     assert_eq!(
         queue.record.waiting + queue.record.active + queue.record.completed,
         0
@@ -161,7 +161,7 @@ async fn a_cancelled_run_stops_its_jobs() {
     );
     world.register(flow(json!({"a": step("hang")}))).await;
     let run = world.start("f", json!({})).await;
-    let mut tail = world.runtime.tail(StreamName::flow(&run), 0);
+    let mut tail = world.runtime.streams().tail(StreamName::flow(&run), 0);
     let begun = async {
         loop {
             tail.next().await.unwrap();
@@ -175,10 +175,10 @@ async fn a_cancelled_run_stops_its_jobs() {
         }
     };
     tokio::time::timeout(LONG, begun).await.unwrap();
-    world.runtime.cancel(&run, None).await.unwrap();
+    world.runtime.runs().cancel(&run, None).await.unwrap();
     let gone = async {
         loop {
-            let queue = world.runtime.queue("hang").await.unwrap().record;
+            let queue = world.runtime.queues().queue("hang").await.unwrap().record;
             if queue.active + queue.waiting == 0 {
                 return queue;
             }
@@ -200,12 +200,21 @@ async fn the_job_of_a_step_goes_with_its_run_and_not_before() {
         script!(|call| Ok(json!(call.invoke.job.tenant_id))),
     );
     world.register(flow(json!({"a": step("work")}))).await;
-    world.runtime.pause_queue("work", true).await.unwrap();
+    world.runtime.queues().pause("work", true).await.unwrap();
     let mut request = StartRequest::new("f", Json::of(&json!({})));
     request.tenant = Some("acme".to_owned());
-    let run = world.runtime.start(request).await.unwrap().run;
+    let run = world.runtime.runs().start(request).await.unwrap().run;
     let job = RunId::new(&format!("{run}__a"));
-    let waits = async || world.runtime.queue("work").await.unwrap().record.waiting;
+    let waits = async || {
+        world
+            .runtime
+            .queues()
+            .queue("work")
+            .await
+            .unwrap()
+            .record
+            .waiting
+    };
     let there = async {
         while waits().await == 0 {
             tokio::time::sleep(Duration::from_millis(3)).await;
@@ -213,16 +222,21 @@ async fn the_job_of_a_step_goes_with_its_run_and_not_before() {
     };
     tokio::time::timeout(LONG, there).await.unwrap();
     for steer in [Steer::Cancel { reason: None }, Steer::Remove] {
-        let refused = world.runtime.steer(&job, steer).await.unwrap_err();
+        let refused = world.runtime.queues().steer(&job, steer).await.unwrap_err();
         assert_eq!(refused.code(), "JOB_OF_RUN");
     }
     // A job of nobody in the same queue goes, the step's stays.
     let plain = serde_json::from_value(json!([{"data": 1}])).unwrap();
-    world.runtime.enqueue("work", plain, false).await.unwrap();
-    let drained = world.runtime.drain_queue("work", true).await.unwrap();
+    world
+        .runtime
+        .queues()
+        .enqueue("work", plain, false)
+        .await
+        .unwrap();
+    let drained = world.runtime.queues().drain("work", true).await.unwrap();
     assert_eq!((drained.removed, drained.left), (1, 1));
     assert_eq!(waits().await, 1);
-    world.runtime.pause_queue("work", false).await.unwrap();
+    world.runtime.queues().pause("work", false).await.unwrap();
     let view = world.end(&run).await;
     assert_eq!(view.loaded.state.status, RunStatus::Completed);
     let result = view.loaded.state.result.as_ref();
@@ -245,7 +259,7 @@ async fn steps_are_counted_by_how_they_end() {
     world.register(flow(steps)).await;
     let run = world.start("f", json!({})).await;
     assert_eq!(world.end(&run).await.loaded.state.status, RunStatus::Failed);
-    let stats = async |queue: &str| world.runtime.queue(queue).await.unwrap().stats;
+    let stats = async |queue: &str| world.runtime.queues().queue(queue).await.unwrap().stats;
     let well = stats("well").await;
     assert_eq!((well.completed, well.failed, well.retried), (1, 0, 0));
     assert!(well.total_ms.p50.is_some());
@@ -258,16 +272,25 @@ async fn a_paused_run_begins_no_job_until_it_is_resumed() {
     let world = World::new().await;
     world.register(flow(json!({"a": step("late")}))).await;
     let run = world.start("f", json!({})).await;
-    world.runtime.pause(&run, None).await.unwrap();
+    world.runtime.runs().pause(&run, None).await.unwrap();
     world.put("late", Value::Null, script!(|_call| Ok(json!("at last"))));
     let sent_away = async {
-        while world.runtime.queue("late").await.unwrap().record.waiting > 0 {
+        while world
+            .runtime
+            .queues()
+            .queue("late")
+            .await
+            .unwrap()
+            .record
+            .waiting
+            > 0
+        {
             tokio::time::sleep(Duration::from_millis(3)).await;
         }
     };
     tokio::time::timeout(LONG, sent_away).await.unwrap();
     assert_eq!(world.events(&run).await, ["flow.started", "flow.paused"]);
-    world.runtime.resume(&run).await.unwrap();
+    world.runtime.runs().resume(&run).await.unwrap();
     let view = world.end(&run).await;
     assert_eq!(
         view.loaded.state.result.clone().unwrap().value(),
@@ -323,12 +346,12 @@ async fn many_runs_at_once_all_end() {
         let world = &world;
         async move {
             let run = world.start("f", json!({ "n": n })).await;
-            let view = world.runtime.wait(&run, LONG).await.unwrap();
+            let view = world.runtime.runs().wait(&run, LONG).await.unwrap();
             if !view.loaded.state.status.is_ended() {
                 panic!(
                     "{:#?} {:#?}",
                     world.events(&run).await,
-                    world.runtime.why(&run).await
+                    world.runtime.reasons().why(&run).await
                 );
             }
             assert_eq!(view.loaded.state.status, RunStatus::Completed);
@@ -362,11 +385,12 @@ async fn the_place_in_a_chain_goes_through_what_code_begins() {
     world.register(flow(json!({"a": step("leap")}))).await;
     let completed = world
         .runtime
+        .streams()
         .on_kind(["flow.completed"], riverrun_runtime::Begin::End);
     let mut completed = completed.await.unwrap();
     let mut request = StartRequest::new("f", Json::of(&json!({"again": true})));
     request.chain = 7;
-    world.runtime.start(request).await.unwrap();
+    world.runtime.runs().start(request).await.unwrap();
     for _ in 0..2 {
         let delivery = tokio::time::timeout(LONG, completed.next()).await.unwrap();
         assert!(matches!(delivery, Ok(riverrun_runtime::Delivery::Event(_))));

@@ -148,7 +148,7 @@ impl Provider for Large {
 async fn what_would_not_fit_a_message_is_refused_while_it_is_recorded() {
     let world = World::new().await;
     let config = json!({"retryPolicy": {"attempts": 3, "backoff": {"delayMs": 1}}});
-    world.runtime.put_process(Process {
+    world.runtime.queues().put_process(Process {
         id: "l".into(),
         config: ProcessConfig::read(&Json::of(&config), "l").ok().unwrap(),
         provider: Arc::new(Large),
@@ -221,7 +221,7 @@ impl Provider for Stateful {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn code_that_waits_is_given_what_it_read_and_wrote_of_the_state() {
     let world = World::new().await;
-    world.runtime.put_process(Process {
+    world.runtime.queues().put_process(Process {
         id: "s".into(),
         config: ProcessConfig::read(&Json::null(), "s").ok().unwrap(),
         provider: Arc::new(Stateful),
@@ -281,7 +281,7 @@ impl Provider for SideBySide {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn code_gets_which_use_of_a_name_a_record_is_and_all_of_its_error() {
     let world = World::new().await;
-    world.runtime.put_process(Process {
+    world.runtime.queues().put_process(Process {
         id: "side".into(),
         config: ProcessConfig::read(&Json::null(), "side").ok().unwrap(),
         provider: Arc::new(SideBySide),
@@ -322,7 +322,7 @@ impl Provider for Emitting {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_comes_from_outside_in_the_name_of_a_step_is_not_what_its_code_did() {
     let world = World::new().await;
-    world.runtime.put_process(Process {
+    world.runtime.queues().put_process(Process {
         id: "emitting".into(),
         config: ProcessConfig::read(&Json::of(&Value::Null), "emitting").unwrap(),
         provider: Arc::new(Emitting),
@@ -338,7 +338,11 @@ async fn what_comes_from_outside_in_the_name_of_a_step_is_not_what_its_code_did(
         json!({"type": "state.set", "stepName": "a", "data": {"key": "x", "value": 1}}),
         json!({"type": "go"}),
     ] {
-        let appended = world.runtime.append(&stream, &[Json::of(&event)]).await;
+        let appended = world
+            .runtime
+            .events()
+            .append(&stream, &[Json::of(&event)])
+            .await;
         appended.unwrap();
     }
     let state = world.end(&run).await.loaded.state;

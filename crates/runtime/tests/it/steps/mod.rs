@@ -86,7 +86,7 @@ impl World {
 
     fn put(&self, id: &str, config: Value, script: Script) {
         let config = ProcessConfig::read(&Json::of(&config), id);
-        self.runtime.put_process(Process {
+        self.runtime.queues().put_process(Process {
             id: id.into(),
             config: config.unwrap_or_else(|issues| panic!("{issues:#?}")),
             provider: Arc::new(Scripted(script)),
@@ -95,7 +95,7 @@ impl World {
     }
 
     async fn register(&self, flow: Value) {
-        let registered = self.runtime.register(&flow).await;
+        let registered = self.runtime.flows().register(&flow).await;
         if let Err(error) = registered {
             panic!("{error:?}");
         }
@@ -103,11 +103,11 @@ impl World {
 
     async fn start(&self, flow: &str, input: Value) -> RunId {
         let request = StartRequest::new(flow, Json::of(&input));
-        self.runtime.start(request).await.unwrap().run
+        self.runtime.runs().start(request).await.unwrap().run
     }
 
     async fn end(&self, run: &RunId) -> RunView {
-        let ended = self.runtime.wait(run, LONG);
+        let ended = self.runtime.runs().wait(run, LONG);
         let view = ended.await.unwrap();
         assert!(
             view.loaded.state.status.is_ended(),

@@ -17,7 +17,12 @@ fn visit(step: &str) -> VisitKey {
 impl World {
     async fn park(&self, run: &RunId, step: &str) {
         let parked = Parked::new("TEST", "it is tested");
-        let state = self.runtime.park(run, visit(step), parked).await.unwrap();
+        let state = self
+            .runtime
+            .runs()
+            .park(run, visit(step), parked)
+            .await
+            .unwrap();
         assert!(state.visit(&visit(step)).unwrap().parked().is_some());
     }
 
@@ -41,7 +46,7 @@ async fn a_parked_step_of_a_process_waits_until_the_run_is_resumed() {
     assert!(world.has_job(&run).await);
     world.park(&run, "a").await;
     assert!(!world.has_job(&run).await);
-    let view = world.runtime.run(&run).await.unwrap();
+    let view = world.runtime.runs().run(&run).await.unwrap();
     assert_eq!(view.state().status, RunStatus::Waiting);
     assert_eq!(view.loaded.record.wake_ms, None);
     let filter = RunFilter {
@@ -49,9 +54,9 @@ async fn a_parked_step_of_a_process_waits_until_the_run_is_resumed() {
         limit: 10,
         ..RunFilter::default()
     };
-    let waiting = world.runtime.list(&filter).await.unwrap().items;
+    let waiting = world.runtime.runs().list(&filter).await.unwrap().items;
     assert_eq!(waiting[0].id, run);
-    let why = serde_json::to_value(world.runtime.why(&run).await.unwrap()).unwrap();
+    let why = serde_json::to_value(world.runtime.reasons().why(&run).await.unwrap()).unwrap();
     let reason = &why["reasons"][0];
     assert_eq!(
         (&reason["kind"], &reason["code"]),
@@ -65,13 +70,19 @@ async fn a_parked_step_of_a_process_waits_until_the_run_is_resumed() {
 
     // What runs the step now has nothing to run.
     world.put("work", Value::Null, script!(|_call| Ok(json!("done"))));
-    let copy = world.runtime.fork(&run, None).await.unwrap().run;
-    let rerun = world.runtime.rerun(&run, None, false).await.unwrap().run;
+    let copy = world.runtime.runs().fork(&run, None).await.unwrap().run;
+    let rerun = world
+        .runtime
+        .runs()
+        .rerun(&run, None, false)
+        .await
+        .unwrap()
+        .run;
     assert_eq!(world.end(&rerun).await.state().status, RunStatus::Completed);
-    let copied = world.runtime.run(&copy).await.unwrap();
+    let copied = world.runtime.runs().run(&copy).await.unwrap();
     assert_eq!(copied.state().status, RunStatus::Waiting);
-    world.runtime.pause(&run, None).await.unwrap();
-    world.runtime.resume(&run).await.unwrap();
+    world.runtime.runs().pause(&run, None).await.unwrap();
+    world.runtime.runs().resume(&run).await.unwrap();
     let ended = world.end(&run).await;
     assert_eq!(ended.state().status, RunStatus::Completed);
     assert_eq!(ended.state().result, Some(json!("done").into()));
@@ -87,11 +98,11 @@ async fn a_parked_step_of_a_process_waits_until_the_run_is_resumed() {
         "flow.completed",
     ];
     assert_eq!(events, expected);
-    let again = world.runtime.resume(&run).await;
+    let again = world.runtime.runs().resume(&run).await;
     assert_eq!(again.unwrap_err().code(), "RUN_ENDED");
-    let cancelled = world.runtime.cancel(&copy, None).await.unwrap();
+    let cancelled = world.runtime.runs().cancel(&copy, None).await.unwrap();
     assert_eq!(cancelled.status, RunStatus::Cancelled);
-    world.runtime.delete(&copy).await.unwrap();
+    world.runtime.runs().delete(&copy).await.unwrap();
 }
 
 /// An attempt that runs when its visit is parked is asked to stop, and its outcome counts no more.
@@ -112,7 +123,7 @@ async fn what_runs_when_it_is_parked_begins_anew() {
     let run = world.start("f", json!({})).await;
     world.until_event_of(&run, "step.started").await;
     world.park(&run, "a").await;
-    world.runtime.resume(&run).await.unwrap();
+    world.runtime.runs().resume(&run).await.unwrap();
     let ended = world.end(&run).await;
     assert_eq!(ended.state().result, Some(json!(2).into()));
     let history = ended.state().steps["a"].clone();
@@ -144,15 +155,15 @@ async fn a_step_that_was_lost_ten_times_in_a_row_is_parked() {
         let lost = riverrun_store::Settled::Lost { error };
         let lost = riverrun_store::Settle::new(lease, lost, 1);
         let commit = riverrun_store::Commit::of(lost.into());
-        world.runtime.commit(commit).await.unwrap();
+        world.runtime.base().commit(commit).await.unwrap();
     }
     world.put("work", Value::Null, script!(|_call| Ok(json!("done"))));
     world.until_event_of(&run, "step.parked").await;
-    let view = world.runtime.run(&run).await.unwrap();
+    let view = world.runtime.runs().run(&run).await.unwrap();
     assert_eq!(view.state().status, RunStatus::Waiting);
-    let why = serde_json::to_value(world.runtime.why(&run).await.unwrap()).unwrap();
+    let why = serde_json::to_value(world.runtime.reasons().why(&run).await.unwrap()).unwrap();
     assert_eq!(why["reasons"][0]["code"], "QUARANTINED");
-    world.runtime.resume(&run).await.unwrap();
+    world.runtime.runs().resume(&run).await.unwrap();
     let ended = world.end(&run).await;
     assert_eq!(ended.state().result, Some(json!("done").into()));
 }

@@ -70,7 +70,7 @@ async fn order(busy: u32, delay_ms: u64) -> (World, Arc<Order>, riverrun_types::
         reserved: AtomicU32::new(0),
         executions: AtomicU32::new(0),
     });
-    world.runtime.put_process(Process {
+    world.runtime.queues().put_process(Process {
         id: "order".into(),
         config: ProcessConfig::read(&Json::null(), "order").unwrap(),
         provider: order.clone(),
@@ -130,7 +130,7 @@ async fn a_long_backoff_holds_no_worker_and_says_what_it_waits_for() {
     let (world, order, run) = order(2, 60_000).await;
     let waits = async {
         loop {
-            let view = world.runtime.run(&run).await.unwrap();
+            let view = world.runtime.runs().run(&run).await.unwrap();
             if view.loaded.state.status == RunStatus::Waiting {
                 return;
             }
@@ -138,7 +138,7 @@ async fn a_long_backoff_holds_no_worker_and_says_what_it_waits_for() {
         }
     };
     tokio::time::timeout(super::LONG, waits).await.unwrap();
-    let why = serde_json::to_value(world.runtime.why(&run).await.unwrap()).unwrap();
+    let why = serde_json::to_value(world.runtime.reasons().why(&run).await.unwrap()).unwrap();
     let reason = &why["reasons"][0];
     assert_eq!(reason["kind"], "backoff", "{why}");
     let operation = json!({"op": "memo", "name": "reserve", "try": 1});
@@ -151,7 +151,7 @@ async fn a_long_backoff_holds_no_worker_and_says_what_it_waits_for() {
         reason["until"].is_string() && why["moving"] == false,
         "{why}"
     );
-    let queue = world.runtime.queue("order").await.unwrap();
+    let queue = world.runtime.queues().queue("order").await.unwrap();
     assert_eq!(queue.record.active, 0);
     assert_eq!(order.executions.load(Ordering::SeqCst), 1);
     let retries = world.data(&run, "step.await.time").await;

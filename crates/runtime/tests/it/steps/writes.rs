@@ -138,7 +138,11 @@ async fn a_value_that_is_too_large_is_refused_wherever_it_is_written() {
         json!({"type": "state.snapshot", "data": {"k": large}}),
     ] {
         let stream = riverrun_types::StreamName::flow(&run);
-        let refused = world.runtime.append(&stream, &[event.into()]).await;
+        let refused = world
+            .runtime
+            .events()
+            .append(&stream, &[event.into()])
+            .await;
         assert_eq!(refused.unwrap_err().code(), "VALUE_TOO_LARGE");
     }
 }

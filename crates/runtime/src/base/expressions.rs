@@ -1,0 +1,51 @@
+//! Expressions whose answer decides what becomes of an event.
+
+use std::time::Duration;
+
+use riverrun_expr::{Arg, Error, Evaluated, Expr};
+use riverrun_types::Json;
+
+use super::Base;
+
+/// Between two tries. Each of them waits for an engine by itself.
+const PAUSE: Duration = Duration::from_millis(200);
+
+impl Base {
+    /// Evaluates, and waits for as long as there is no engine to do it: an event must not be passed
+    /// over because the server was short of something. `/readyz` shows that it is.
+    pub(crate) async fn evaluate(&self, expr: &Expr, args: &[Arg<'_>]) -> Evaluated {
+        loop {
+            match self.sandbox().eval(expr, args).await {
+                Err(Error::Unavailable { .. }) if !self.is_stopping() => {
+                    tokio::time::sleep(PAUSE).await;
+                }
+                answer => return answer,
+            }
+        }
+    }
+
+    /// What an expression over an event and a context gives.
+    pub(crate) async fn evaluate_event(
+        &self,
+        expr: &Expr,
+        event: &Json,
+        context: &Json,
+    ) -> std::result::Result<Option<Json>, String> {
+        let args = [
+            Arg::new("event", event.as_str()),
+            Arg::new("ctx", context.as_str()),
+        ];
+        let found = self.evaluate(expr, &args).await;
+        let found = found.map_err(|error| format!("{error} ({})", error.code()))?;
+        let found = found.map(Json::try_from).transpose();
+        found.map_err(|error| format!("it gave no JSON: {error}"))
+    }
+}
+
+/// What JavaScript takes for true.
+pub(crate) fn is_true(json: &Json) -> bool {
+    !matches!(
+        json.as_str(),
+        "false" | "null" | "0" | "-0" | "0.0" | "\"\""
+    )
+}

@@ -1,0 +1,26 @@
+//! Processes whose code was loaded, for whoever has to look at what waits for it.
+
+use std::collections::BTreeSet;
+
+use parking_lot::Mutex;
+use riverrun_types::Name;
+use tokio::sync::Notify;
+
+/// Processes whose code was loaded, and whose parked visits nobody has looked at since.
+#[derive(Default)]
+pub(crate) struct LoadedCode {
+    processes: Mutex<BTreeSet<Name>>,
+    pub changed: Notify,
+}
+
+impl LoadedCode {
+    pub fn add(&self, process: Name) {
+        self.processes.lock().insert(process);
+        self.changed.notify_one();
+    }
+
+    /// All that were loaded since this was asked last.
+    pub fn take(&self) -> BTreeSet<Name> {
+        std::mem::take(&mut *self.processes.lock())
+    }
+}
