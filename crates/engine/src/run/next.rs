@@ -1,13 +1,16 @@
 //! Which event may come next. What the engine emits always may; a stream from elsewhere is held to
 //! the same, so that no state comes about that the engine could not have made.
 
-use riverrun_types::{Draft, EventType, RunId, StepRef, VisitStatus};
-
-use super::{Lineage, RunState, Visit, VisitKey, Wait};
-use crate::{
-    decide::MAX_DEPTH,
-    fact::{Fact, Started},
+use riverrun_types::{
+    Draft, EventType, Name, Path, RunId, StepRef, VisitStatus, VisitStatus as S,
+    event::{
+        FlowStarted, StateDelete, StateSet, StepAwaitRun, StepAwaitTime, StepCompleted,
+        StepEntered, StepFailed,
+    },
 };
+
+use super::{Lineage, RunState, VisitKey};
+use crate::{Fact, decide::MAX_DEPTH};
 
 type Check = Result<(), String>;
 
@@ -27,120 +30,131 @@ impl RunState {
             return Err("it comes after the run's end".to_owned());
         }
         match &fact {
-            Fact::Started(started) => check_start(started),
-            Fact::Completed { .. } if !self.visits.is_empty() => {
+            Fact::FlowStarted(started) => check_start(started),
+            Fact::FlowCompleted(_) if !self.visits.is_empty() => {
                 Err("the run completes while steps of it are active".to_owned())
             }
-            Fact::Completed { .. } if !self.to_emit.is_empty() => {
+            Fact::FlowCompleted(_) if !self.to_emit.is_empty() => {
                 Err("the run completes before a step of it has emitted its events".to_owned())
             }
-            Fact::Compensating { .. } if self.compensating => {
+            Fact::FlowCompleted(_) | Fact::FlowFailed(_) | Fact::FlowCancelled(_) => Ok(()),
+            Fact::FlowPaused(_) if self.paused => Err("the run is paused already".to_owned()),
+            Fact::FlowResumed(_) if !self.paused => Err("the run is not paused".to_owned()),
+            Fact::FlowCompensating(_) if self.compensating => {
                 Err("the run undoes what it did already".to_owned())
             }
-            Fact::Paused { .. } if self.paused => Err("the run is paused already".to_owned()),
-            Fact::Resumed if !self.paused => Err("the run is not paused".to_owned()),
-            Fact::StateSet { key, .. } | Fact::StateDelete { key } => check_key(key.is_valid()),
-            Fact::StateBatch(operations) => {
-                check_key(operations.iter().all(|operation| operation.key.is_valid()))
+            Fact::FlowPaused(_)
+            | Fact::FlowResumed(_)
+            | Fact::FlowForked(_)
+            | Fact::FlowCompensating(_) => Ok(()),
+            // Before its first attempt or between two.
+            Fact::StepStarted(at, _) => self.check_visit(at, 1, &[S::Pending, S::Retrying], kind),
+            Fact::StepRetry(at, retry) if retry.lost => {
+                self.check_visit(at, 1, &[S::Running], kind)
             }
+            Fact::StepRetry(at, _) => self.check_visit(at, 1, &[S::Retrying], kind),
+            Fact::StepCompleted(at, StepCompleted { next, .. })
+            | Fact::StepFailed(at, StepFailed { next, .. }) => {
+                check_names(next)?;
+                self.check_end(at, kind)
+            }
+            Fact::StepCancelled(at, _) => {
+                let active = [S::Pending, S::Running, S::Waiting, S::Retrying];
+                self.check_visit(at, 0, &active, kind)
+            }
+            // Before an attempt, or in one.
+            Fact::StepParked(at, _) => {
+                let active = [S::Pending, S::Running, S::Retrying];
+                self.check_visit(at, 0, &active, kind)
+            }
+            Fact::StepReleased(at, _) => match self.visit(&VisitKey::of(at)) {
+                Some(visit) if visit.parked().is_some() => {
+                    self.check_visit(at, 0, &[S::Waiting], kind)
+                }
+                _ => Err("the visit is not parked".to_owned()),
+            },
+            Fact::StepResumed(at, _) => self.check_visit(at, 0, &[S::Waiting], kind),
+            Fact::StepEntered(at, entered) => self.check_entry(at, entered),
+            Fact::StepJoined(joined) => check_name(&joined.step),
+            Fact::StepAwaitTime(
+                at,
+                StepAwaitTime {
+                    await_id: None,
+                    next,
+                    ..
+                },
+            ) => {
+                check_names(next.iter().flatten())?;
+                self.check_end(at, kind)
+            }
+            // One that its definition asks for comes before the first attempt.
+            Fact::StepAwaitTime(at, _)
+            | Fact::StepAwaitEvent(at, _)
+            | Fact::StepAwaitTrigger(at, _) => {
+                self.check_visit(at, 0, &[S::Running, S::Pending], kind)
+            }
+            Fact::StepAwaitTimeout(at, timeout) => {
+                check_names(&timeout.next)?;
+                self.check_visit(at, 0, &[S::Waiting], kind)
+            }
+            Fact::StepAwaitBranches(at, fork) => {
+                check_names(fork.branches.iter().map(|spec| &spec.step))?;
+                self.check_visit(at, 0, &[S::Running], kind)
+            }
+            Fact::StepAwaitRun(at, StepAwaitRun { run, .. }) => {
+                check_id(run)?;
+                self.check_visit(at, 0, &[S::Running], kind)
+            }
+            Fact::StepMemo(at, _) | Fact::StepMemoRetry(at, _) => {
+                self.check_visit(at, 0, &[S::Running], kind)
+            }
+            Fact::StateSet(StateSet { key, .. }) | Fact::StateDelete(StateDelete { key }) => {
+                check_keys([key])
+            }
+            Fact::StateBatch(batch) => check_keys(batch.operations.iter().map(|op| &op.key)),
             Fact::Other if kind.is_engines_own() => {
                 Err(format!("{kind} is no event of a run that is known here"))
             }
-            fact => self.check_step(fact, draft),
+            Fact::StateSnapshot(_) | Fact::Emitted { .. } | Fact::Other => Ok(()),
         }
     }
 
-    /// Events of steps speak of a visit that is there, in its latest attempt, and lead to names
-    /// that steps can have.
-    fn check_step(&self, fact: &Fact, draft: &Draft) -> Check {
-        use VisitStatus as S;
-        let among = |expected: &[VisitStatus], attempt: u32| {
-            let visit = self.visit_of(draft.step.as_ref())?;
-            let fits = |visit: &&Visit| expected.contains(&visit.status);
-            let named = draft.step.as_ref().map_or(0, |at| at.attempt);
-            match visit.filter(fits) {
-                Some(visit) if named == visit.attempt.saturating_add(attempt) => Ok(()),
-                _ => Err(format!("no visit of the step fits {}", draft.kind)),
-            }
-        };
-        match fact {
-            Fact::StepStarted { .. } => among(&[S::Pending, S::Retrying], 1),
-            Fact::StepRetry { lost, .. } => {
-                among(if *lost { &[S::Running] } else { &[S::Retrying] }, 1)
-            }
-            // Before an attempt, or in one.
-            Fact::StepParked { .. } => among(&[S::Pending, S::Running, S::Retrying], 0),
-            Fact::StepReleased { .. } => match self.visit_of(draft.step.as_ref())? {
-                Some(visit) if visit.parked().is_some() => among(&[S::Waiting], 0),
-                _ => Err("the visit is not parked".to_owned()),
-            },
-            Fact::StepResumed { .. } => among(&[S::Waiting], 0),
-            Fact::StepCancelled { .. } => {
-                among(&[S::Pending, S::Running, S::Waiting, S::Retrying], 0)
-            }
-            Fact::StepCompleted { next, .. } | Fact::StepFailed { next, .. } => {
-                next.as_deref().map_or(Ok(()), check_name)?;
-                // A fork ends while it waits for its branches.
-                match self.visit_of(draft.step.as_ref())? {
-                    Some(visit) if matches!(visit.wait, Some(Wait::Branches(_))) => {
-                        among(&[S::Waiting], 0)
-                    }
-                    _ => among(&[S::Running], 0),
-                }
-            }
-            Fact::AwaitTime { next, .. } => {
-                next.iter()
-                    .flatten()
-                    .try_for_each(|next| check_name(next))?;
-                // Also after a fork's branches have ended.
-                match self.visit_of(draft.step.as_ref())? {
-                    Some(visit) if matches!(visit.wait, Some(Wait::Branches(_))) => {
-                        among(&[S::Waiting], 0)
-                    }
-                    _ => among(&[S::Running], 0),
-                }
-            }
-            // One that its definition asks for comes before the first attempt.
-            Fact::Await { .. } => among(&[S::Running, S::Pending], 0),
-            Fact::AwaitTimeout { next, .. } => {
-                next.as_deref().map_or(Ok(()), check_name)?;
-                among(&[S::Waiting], 0)
-            }
-            Fact::Memo { .. } | Fact::MemoRetry { .. } => among(&[S::Running], 0),
-            Fact::Entered { at, undoes, .. } => {
-                check_name(&at.name)?;
-                let visits = self.steps.get(&at.name).map_or(0, |step| step.visits);
-                let known = |undone: &VisitKey| self.undo.iter().any(|undo| undo.visit == *undone);
-                match at.visit == visits.saturating_add(1) && undoes.as_ref().is_none_or(known) {
-                    true => Ok(()),
-                    false => Err("no such visit of the step can be entered".to_owned()),
-                }
-            }
-            Fact::Joined { step, .. } => check_name(step),
-            Fact::AwaitRun { run, .. } => {
-                check_id(run)?;
-                among(&[S::Running], 0)
-            }
-            Fact::AwaitBranches { fork, .. } => {
-                fork.branches
-                    .iter()
-                    .try_for_each(|spec| check_name(&spec.step))?;
-                among(&[S::Running], 0)
-            }
-            _ => Ok(()),
+    /// The event speaks of a visit that is there and in one of these states, and of its latest
+    /// attempt, or of the one that comes.
+    fn check_visit(
+        &self,
+        at: &StepRef,
+        coming: u32,
+        expected: &[VisitStatus],
+        kind: &EventType,
+    ) -> Check {
+        let visit = self.visit(&VisitKey::of(at));
+        match visit.filter(|visit| expected.contains(&visit.status)) {
+            Some(visit) if at.attempt == visit.attempt.saturating_add(coming) => Ok(()),
+            _ => Err(format!("no visit of the step fits {kind}")),
         }
     }
 
-    fn visit_of(&self, at: Option<&StepRef>) -> Result<Option<&Visit>, String> {
-        let at = at.ok_or("it names no step")?;
-        Ok(self.visit(&VisitKey {
-            step: at.name.clone(),
-            visit: at.visit,
-        }))
+    /// A handler's work is done: of a visit that runs, or that waits for its branches.
+    fn check_end(&self, at: &StepRef, kind: &EventType) -> Check {
+        let visit = self.visit(&VisitKey::of(at));
+        let is_fork = visit.is_some_and(|visit| visit.branches().is_some());
+        let expected = if is_fork { S::Waiting } else { S::Running };
+        self.check_visit(at, 0, &[expected], kind)
+    }
+
+    fn check_entry(&self, at: &StepRef, entered: &StepEntered) -> Check {
+        check_name(&at.name)?;
+        let visits = self.steps.get(&at.name).map_or(0, |step| step.visits);
+        let known = |undone: &VisitKey| self.undo.iter().any(|undo| undo.visit == *undone);
+        match at.visit == visits.saturating_add(1) && entered.undoes.as_ref().is_none_or(known) {
+            true => Ok(()),
+            false => Err("no such visit of the step can be entered".to_owned()),
+        }
     }
 }
 
-fn check_start(started: &Started) -> Check {
+fn check_start(started: &FlowStarted) -> Check {
     check_name(&started.next)?;
     let Some(parent) = &started.parent else {
         return Ok(());
@@ -168,11 +182,15 @@ fn check_id(run: &RunId) -> Check {
         .map_err(|error| error.to_string())
 }
 
-fn check_key(is_valid: bool) -> Check {
-    match is_valid {
+fn check_keys<'a>(keys: impl IntoIterator<Item = &'a Path>) -> Check {
+    match keys.into_iter().all(Path::is_valid) {
         true => Ok(()),
         false => Err("it writes to a path that is none".to_owned()),
     }
+}
+
+fn check_names<'a>(names: impl IntoIterator<Item = &'a Name>) -> Check {
+    names.into_iter().try_for_each(|name| check_name(name))
 }
 
 /// What `flow.schema.json` says of the names of steps.

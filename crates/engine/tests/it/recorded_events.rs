@@ -17,7 +17,7 @@ use proptest::{
     strategy::{Strategy, ValueTree},
     test_runner::TestRunner,
 };
-use riverrun_engine::{AwaitFor, Awaiting, Fact, MemoRetry, Operation, RunState};
+use riverrun_engine::{AwaitFor, Awaiting, Fact, Operation, RunState};
 use riverrun_types::{Draft, EventType, Json, StepRef};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -80,42 +80,22 @@ fn shape(value: &Value, at: &str, shape: &mut String) {
 fn samples() -> Vec<Draft> {
     let mut runner = TestRunner::deterministic();
     let facts = (0..SAMPLES).map(|_| fact().new_tree(&mut runner).unwrap().current());
-    let retry = Fact::Await {
-        at: StepRef {
-            name: "s".into(),
-            visit: 2,
-            attempt: 1,
-        },
-        awaiting: Awaiting {
-            id: "a".into(),
-            what: AwaitFor::Retry(Operation {
-                op: "memo".into(),
-                name: "charge".into(),
-                nth: Some(2),
-            }),
-            until_ms: Some(1_700_000_000_000),
-            in_code: true,
-        },
+    let retry = Awaiting {
+        id: "a".into(),
+        what: AwaitFor::Retry(Operation {
+            op: "memo".into(),
+            name: "charge".into(),
+            nth: Some(2),
+        }),
+        until_ms: Some(1_700_000_000_000),
+        in_code: true,
     };
-    let tried = Fact::MemoRetry {
-        at: StepRef {
-            name: "s".into(),
-            visit: 1,
-            attempt: 2,
-        },
-        retry: MemoRetry {
-            operation: Operation {
-                op: "memo".into(),
-                name: "charge".into(),
-                nth: Some(2),
-            },
-            failures: 3,
-            error: Json::of(&json!({"code": "E", "message": "no"})),
-            until_ms: 1_700_000_000_500,
-        },
-        delay_ms: 500,
+    let at = StepRef {
+        name: "s".into(),
+        visit: 2,
+        attempt: 1,
     };
-    let drafts = facts.chain([retry, tried]).enumerate();
+    let drafts = facts.chain([retry.fact(at)]).enumerate();
     let drafts = drafts.map(|(at, fact)| fact.draft(1_700_000_000_000 + at as i64));
     let plain = EventType::KNOWN.iter().cloned();
     let plain = plain.map(|kind| Draft::new(1_700_000_000_000, kind).data(json!({"topic": "t"})));

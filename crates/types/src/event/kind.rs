@@ -1,96 +1,30 @@
 //! The types of events.
 
-use std::{fmt, sync::Arc};
+use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-macro_rules! event_types {
-    ($($code:literal $variant:ident $text:literal),+ $(,)?) => {
-        /// What happened. The vocabulary is open: an unknown type is carried as its text.
-        #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-        pub enum EventType { $($variant,)+ Other(Arc<str>) }
+use super::EventType;
 
-        impl EventType {
-            /// Every type that riverrun itself knows.
-            pub const KNOWN: &'static [Self] = &[$(Self::$variant),+];
-
-            pub fn as_str(&self) -> &str {
-                match self { $(Self::$variant => $text,)+ Self::Other(text) => text }
-            }
-
-            pub fn parse(text: &str) -> Self {
-                match text { $($text => Self::$variant,)+ _ => Self::Other(Arc::from(text)) }
-            }
-
-            /// A small number for compact storage; 0 for a type that must be stored as text.
-            /// Codes are never reused: stored streams hold them.
-            pub fn code(&self) -> u8 {
-                match self { $(Self::$variant => $code,)+ Self::Other(_) => 0 }
-            }
-
-            pub fn from_code(code: u8) -> Option<Self> {
-                match code { $($code => Some(Self::$variant),)+ _ => None }
-            }
-        }
-    };
+/// Who writes the events of a family.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Writer {
+    Engine,
+    Server,
+    /// The server those types that it knows; others are accepted from outside.
+    ServerKnown,
+    /// Their types are riverrun's, and clients append them, too.
+    Anyone,
+    User,
 }
 
-event_types! {
-    1 FlowStarted "flow.started",
-    2 FlowCompleted "flow.completed",
-    3 FlowFailed "flow.failed",
-    4 FlowCancelled "flow.cancelled",
-    5 FlowPaused "flow.paused",
-    6 FlowResumed "flow.resumed",
-    7 FlowForked "flow.forked",
-    8 FlowRegistered "flow.registered",
-    9 FlowCompensating "flow.compensating",
-    10 StepStarted "step.started",
-    11 StepCompleted "step.completed",
-    12 StepFailed "step.failed",
-    13 StepRetry "step.retry",
-    14 StepResumed "step.resumed",
-    15 StepCancelled "step.cancelled",
-    16 StepAwaitTime "step.await.time",
-    17 StepAwaitEvent "step.await.event",
-    18 StepAwaitTrigger "step.await.trigger",
-    19 StepAwaitTimeout "step.await.timeout",
-    20 StepAwaitBranches "step.await.branches",
-    21 StepAwaitRun "step.await.run",
-    22 StepMemo "step.memo",
-    23 StepEntered "step.entered",
-    24 StepJoined "step.joined",
-    25 StepParked "step.parked",
-    26 StepReleased "step.released",
-    27 StepMemoRetry "step.memo.retry",
-    30 Emit "emit",
-    31 Progress "progress",
-    32 Partial "partial",
-    40 LogDebug "log.debug",
-    41 LogInfo "log.info",
-    42 LogWarn "log.warn",
-    43 LogError "log.error",
-    50 StateSet "state.set",
-    51 StateDelete "state.delete",
-    52 StateBatch "state.batch",
-    53 StateSnapshot "state.snapshot",
-    60 TriggerRegistered "trigger.registered",
-    61 TriggerFired "trigger.fired",
-    62 TriggerTimeout "trigger.timeout",
-    63 TriggerCancelled "trigger.cancelled",
-    64 TriggerFailed "trigger.failed",
-    70 WorkerRegistered "worker.registered",
-    71 WorkerHeartbeat "worker.heartbeat",
-    72 WorkerStopped "worker.stopped",
-    80 JobAdded "job.added",
-    81 JobWaiting "job.waiting",
-    82 JobActive "job.active",
-    83 JobProgress "job.progress",
-    84 JobCompleted "job.completed",
-    85 JobFailed "job.failed",
-    86 JobCancelled "job.cancelled",
-    87 JobRemoved "job.removed",
-}
+/// The server writes them as text: calls have no numbers in stored chunks.
+const CALLS: [&str; 4] = [
+    "call.started",
+    "call.completed",
+    "call.failed",
+    "call.cancelled",
+];
 
 impl EventType {
     /// Reads a type that came from outside: a word that needs no quoting in a line of text.
@@ -106,29 +40,35 @@ impl EventType {
         text.split_once('.').map_or(text, |(family, _)| family)
     }
 
-    /// Only the engine may say what became of a run and its steps.
-    pub fn is_engines_own(&self) -> bool {
-        matches!(self.family(), "flow" | "step")
+    /// Who writes its family: holds for types that riverrun does not know as well.
+    fn writer(&self) -> Writer {
+        match self.family() {
+            "flow" | "step" => Writer::Engine,
+            "job" => Writer::Server,
+            "trigger" | "worker" | "call" => Writer::ServerKnown,
+            "log" | "state" => Writer::Anyone,
+            _ => Writer::User,
+        }
     }
 
-    /// Only the server may say what became of what is its own. Handlers do not emit such events, and
-    /// nobody does under such a topic.
+    /// Only the engine may say what became of a run and its steps.
+    pub fn is_engines_own(&self) -> bool {
+        self.writer() == Writer::Engine
+    }
+
+    /// Handlers do not emit such events, and no emitted event has such a topic.
     pub fn is_reserved(&self) -> bool {
-        let own = ["job", "call", "state", "log", "trigger", "worker"];
-        self.is_engines_own() || own.contains(&self.family())
+        self.writer() != Writer::User
     }
 
     /// Only the server writes it: what became of runs, jobs, calls, triggers and workers. Logs and
-    /// writes to the state are taken from outside.
+    /// writes to the state are accepted from outside.
     pub fn is_servers_own(&self) -> bool {
-        let is_life = matches!(self.family(), "trigger" | "worker") && Self::KNOWN.contains(self);
-        let calls = [
-            "call.started",
-            "call.completed",
-            "call.failed",
-            "call.cancelled",
-        ];
-        self.is_engines_own() || self.family() == "job" || is_life || calls.contains(&self.as_str())
+        match self.writer() {
+            Writer::Engine | Writer::Server => true,
+            Writer::ServerKnown => Self::KNOWN.contains(self) || CALLS.contains(&self.as_str()),
+            Writer::Anyone | Writer::User => false,
+        }
     }
 
     /// Whether a definition may have a step emit it: of no type that somebody here gives a meaning.
@@ -140,19 +80,6 @@ impl EventType {
     /// them. All others are what riverrun itself writes down.
     pub fn is_emitted(&self) -> bool {
         matches!(self, Self::Other(_)) && !matches!(self.family(), "flow" | "step" | "job")
-    }
-
-    /// Whether it is the last word about a run or a job, unless somebody begins it anew.
-    pub fn is_end(&self) -> bool {
-        matches!(
-            self,
-            Self::FlowCompleted
-                | Self::FlowFailed
-                | Self::FlowCancelled
-                | Self::JobCompleted
-                | Self::JobFailed
-                | Self::JobCancelled
-        )
     }
 }
 
