@@ -90,8 +90,12 @@ struct Written {
         deserialize_with = "present"
     )]
     details: Option<Json>,
-    #[serde(default, skip_serializing_if = "Option::is_none", alias = "retryable")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     retriable: Option<bool>,
+    /// FlowMonkey's name for it, which earlier versions wrote. An error that was passed on may have
+    /// both; `retriable` counts.
+    #[serde(default, skip_serializing)]
+    retryable: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     retry_after_ms: Option<u64>,
 }
@@ -101,7 +105,7 @@ impl From<Written> for Failure {
         Self {
             step_id: written.step_id,
             details: written.details,
-            retriable: written.retriable,
+            retriable: written.retriable.or(written.retryable),
             retry_after_ms: written.retry_after_ms,
             ..Self::new(written.code, written.message)
         }
@@ -120,7 +124,29 @@ impl From<Failure> for Written {
             step_id: failure.step_id,
             details: failure.details,
             retriable: failure.retriable,
+            retryable: None,
             retry_after_ms: failure.retry_after_ms,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn either_name_of_retriable_is_read_and_todays_counts() {
+        for retriable in [
+            r#""retriable":false"#,
+            r#""retryable":false"#,
+            r#""retriable":false,"retryable":true"#,
+            r#""retryable":true,"retriable":false"#,
+        ] {
+            let said = format!(r#"{{"code":"E","message":"m",{retriable}}}"#);
+            let read: Failure = Json::parse_text(said).unwrap().read().unwrap();
+            let written = Json::of(&read);
+            let expected = r#"{"code":"E","message":"m","retriable":false}"#;
+            assert_eq!(written.as_str(), expected, "{retriable}");
         }
     }
 }
