@@ -369,6 +369,36 @@ async fn a_job_of_a_clock_that_went_back_is_whole() {
     assert!(report.is_well(), "{report:#?}");
 }
 
+/// A stream whose events were all removed goes on behind them, also if the row that says how many
+/// they were is damaged.
+#[tokio::test]
+async fn a_stream_without_events_goes_on_behind_those_that_it_had() {
+    let folder = tempfile::tempdir().unwrap();
+    let orders = StreamName::new("orders", "o1");
+    let store: S = open(folder.path()).unwrap();
+    must(change(&store, Change::Append(append(orders.clone(), logs(T0, 3)))).await);
+    let last = all_events(&store, &orders).await.pop().unwrap();
+    store.close().await.unwrap();
+    let conn = direct(folder.path());
+    conn.execute("DELETE FROM chunks", []).unwrap();
+    conn.execute("UPDATE streams SET len = -1", []).unwrap();
+    drop(conn);
+    let store: S = open(folder.path()).unwrap();
+    must(
+        change(
+            &store,
+            Change::Append(append(orders.clone(), logs(T0 + 10, 1))),
+        )
+        .await,
+    );
+    store.close().await.unwrap();
+    let store: S = open(folder.path()).unwrap();
+    let behind = EventQuery::forward(last.id.seq + 1, 10);
+    let next = must(store.events(&orders, &behind).await);
+    assert_eq!(next.len(), 1, "a reader behind the last event gets it");
+    assert!(next[0].id > last.id);
+}
+
 /// A page of triggers does not end where one of them is damaged.
 #[tokio::test]
 async fn a_damaged_trigger_hides_no_other() {
