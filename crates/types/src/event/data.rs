@@ -5,7 +5,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use crate::Json;
 
 /// The data of an event type.
-pub trait EventData: Serialize + DeserializeOwned {
+pub(crate) trait EventData: Serialize + DeserializeOwned {
     /// The data of the event; none where it has nothing to say.
     fn write(&self) -> Option<Json> {
         Some(Json::of(self))

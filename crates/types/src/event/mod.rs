@@ -128,7 +128,7 @@ macro_rules! mark {
 
 mod declared;
 
-pub use data::EventData;
+pub(crate) use data::EventData;
 pub use declared::*;
 pub use envelope::{Draft, Event, EventContext, InStream, StepRef};
 pub use in_run::{in_run, is_in_run};

@@ -25,7 +25,7 @@ mod steps_code;
 mod waits;
 
 pub use flow::*;
-pub use output::Emit;
+use output::Emit;
 pub use state::*;
 pub use step::*;
 pub use steps_code::*;

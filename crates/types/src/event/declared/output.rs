@@ -25,7 +25,7 @@ macro_rules! output {
 
 /// `emit`: an event that carries its type in its data.
 #[derive(Deserialize)]
-pub struct Emit {
+pub(super) struct Emit {
     #[serde(alias = "name", alias = "kind")]
     topic: Name,
     #[serde(default, alias = "data", deserialize_with = "present")]
