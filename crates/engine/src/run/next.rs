@@ -4,12 +4,12 @@
 use riverrun_types::{
     Draft, EventType, Name, Path, RunId, StepRef, VisitStatus, VisitStatus as S,
     event::{
-        FlowStarted, StateDelete, StateSet, StepAwaitRun, StepAwaitTime, StepCompleted,
-        StepEntered, StepFailed,
+        FlowStarted, StateDelete, StateSet, StepAwaitRun, StepCompleted, StepEntered, StepFailed,
+        StepRetry,
     },
 };
 
-use super::{Lineage, RunState, VisitKey};
+use super::{Lineage, RunState, Visit, VisitKey};
 use crate::{Fact, decide::MAX_DEPTH};
 
 type Check = Result<(), String>;
@@ -20,94 +20,74 @@ impl RunState {
         let kind = &draft.kind;
         let fact = Fact::try_read(draft)
             .ok_or_else(|| format!("the data does not fit the type {kind}"))?;
-        if (self.len == 0) != (*kind == EventType::FlowStarted) {
-            return Err("a stream begins with flow.started, and has it once".to_owned());
-        }
-        if draft.ms < self.updated_ms {
-            return Err("it is earlier than the one before it".to_owned());
-        }
-        if self.status.is_ended() {
-            return Err("it comes after the run's end".to_owned());
-        }
-        match &fact {
+        let is_first = self.len == 0;
+        check(
+            is_first == (*kind == EventType::FlowStarted),
+            "a stream begins with flow.started, and has it once",
+        )?;
+        let is_in_order = draft.ms >= self.updated_ms;
+        check(is_in_order, "it is earlier than the one before it")?;
+        check(!self.status.is_ended(), "it comes after the run's end")?;
+        self.check_fact(&fact, kind)
+    }
+
+    /// For each event, what must hold before it.
+    fn check_fact(&self, fact: &Fact, kind: &EventType) -> Check {
+        let visit =
+            |at: &StepRef, expected: &[VisitStatus]| self.check_visit(at, 0, expected, kind);
+        let next_attempt =
+            |at: &StepRef, expected: &[VisitStatus]| self.check_visit(at, 1, expected, kind);
+        match fact {
             Fact::FlowStarted(started) => check_start(started),
-            Fact::FlowCompleted(_) if !self.visits.is_empty() => {
-                Err("the run completes while steps of it are active".to_owned())
+            Fact::FlowCompleted(_) => self.check_completion(),
+            Fact::FlowFailed(_) | Fact::FlowCancelled(_) | Fact::FlowForked(_) => Ok(()),
+            Fact::FlowPaused(_) => check(!self.paused, "the run is paused already"),
+            Fact::FlowResumed(_) => check(self.paused, "the run is not paused"),
+            Fact::FlowCompensating(_) => {
+                check(!self.compensating, "the run undoes what it did already")
             }
-            Fact::FlowCompleted(_) if !self.to_emit.is_empty() => {
-                Err("the run completes before a step of it has emitted its events".to_owned())
-            }
-            Fact::FlowCompleted(_) | Fact::FlowFailed(_) | Fact::FlowCancelled(_) => Ok(()),
-            Fact::FlowPaused(_) if self.paused => Err("the run is paused already".to_owned()),
-            Fact::FlowResumed(_) if !self.paused => Err("the run is not paused".to_owned()),
-            Fact::FlowCompensating(_) if self.compensating => {
-                Err("the run undoes what it did already".to_owned())
-            }
-            Fact::FlowPaused(_)
-            | Fact::FlowResumed(_)
-            | Fact::FlowForked(_)
-            | Fact::FlowCompensating(_) => Ok(()),
-            // Before its first attempt or between two.
-            Fact::StepStarted(at, _) => self.check_visit(at, 1, &[S::Pending, S::Retrying], kind),
-            Fact::StepRetry(at, retry) if retry.lost => {
-                self.check_visit(at, 1, &[S::Running], kind)
-            }
-            Fact::StepRetry(at, _) => self.check_visit(at, 1, &[S::Retrying], kind),
+            Fact::StepStarted(at, _) => next_attempt(at, &[S::Pending, S::Retrying]),
+            Fact::StepRetry(at, StepRetry { lost: true, .. }) => next_attempt(at, &[S::Running]),
+            Fact::StepRetry(at, _) => next_attempt(at, &[S::Retrying]),
             Fact::StepCompleted(at, StepCompleted { next, .. })
             | Fact::StepFailed(at, StepFailed { next, .. }) => {
                 check_names(next)?;
                 self.check_end(at, kind)
             }
             Fact::StepCancelled(at, _) => {
-                let active = [S::Pending, S::Running, S::Waiting, S::Retrying];
-                self.check_visit(at, 0, &active, kind)
+                visit(at, &[S::Pending, S::Running, S::Waiting, S::Retrying])
             }
             // Before an attempt, or in one.
-            Fact::StepParked(at, _) => {
-                let active = [S::Pending, S::Running, S::Retrying];
-                self.check_visit(at, 0, &active, kind)
+            Fact::StepParked(at, _) => visit(at, &[S::Pending, S::Running, S::Retrying]),
+            Fact::StepReleased(at, _) => {
+                let parked = self.visit(&VisitKey::of(at)).and_then(Visit::parked);
+                check(parked.is_some(), "the visit is not parked")?;
+                visit(at, &[S::Waiting])
             }
-            Fact::StepReleased(at, _) => match self.visit(&VisitKey::of(at)) {
-                Some(visit) if visit.parked().is_some() => {
-                    self.check_visit(at, 0, &[S::Waiting], kind)
-                }
-                _ => Err("the visit is not parked".to_owned()),
-            },
-            Fact::StepResumed(at, _) => self.check_visit(at, 0, &[S::Waiting], kind),
+            Fact::StepResumed(at, _) => visit(at, &[S::Waiting]),
             Fact::StepEntered(at, entered) => self.check_entry(at, entered),
             Fact::StepJoined(joined) => check_name(&joined.step),
-            Fact::StepAwaitTime(
-                at,
-                StepAwaitTime {
-                    await_id: None,
-                    next,
-                    ..
-                },
-            ) => {
-                check_names(next.iter().flatten())?;
+            Fact::StepAwaitTime(at, time) if time.await_id.is_none() => {
+                check_names(time.next.iter().flatten())?;
                 self.check_end(at, kind)
             }
             // One that its definition asks for comes before the first attempt.
             Fact::StepAwaitTime(at, _)
             | Fact::StepAwaitEvent(at, _)
-            | Fact::StepAwaitTrigger(at, _) => {
-                self.check_visit(at, 0, &[S::Running, S::Pending], kind)
-            }
+            | Fact::StepAwaitTrigger(at, _) => visit(at, &[S::Running, S::Pending]),
             Fact::StepAwaitTimeout(at, timeout) => {
                 check_names(&timeout.next)?;
-                self.check_visit(at, 0, &[S::Waiting], kind)
+                visit(at, &[S::Waiting])
             }
             Fact::StepAwaitBranches(at, fork) => {
                 check_names(fork.branches.iter().map(|spec| &spec.step))?;
-                self.check_visit(at, 0, &[S::Running], kind)
+                visit(at, &[S::Running])
             }
             Fact::StepAwaitRun(at, StepAwaitRun { run, .. }) => {
                 check_id(run)?;
-                self.check_visit(at, 0, &[S::Running], kind)
+                visit(at, &[S::Running])
             }
-            Fact::StepMemo(at, _) | Fact::StepMemoRetry(at, _) => {
-                self.check_visit(at, 0, &[S::Running], kind)
-            }
+            Fact::StepMemo(at, _) | Fact::StepMemoRetry(at, _) => visit(at, &[S::Running]),
             Fact::StateSet(StateSet { key, .. }) | Fact::StateDelete(StateDelete { key }) => {
                 check_keys([key])
             }
@@ -117,6 +97,17 @@ impl RunState {
             }
             Fact::StateSnapshot(_) | Fact::Emitted { .. } | Fact::Other => Ok(()),
         }
+    }
+
+    fn check_completion(&self) -> Check {
+        check(
+            self.visits.is_empty(),
+            "the run completes while steps of it are active",
+        )?;
+        check(
+            self.to_emit.is_empty(),
+            "the run completes before a step of it has emitted its events",
+        )
     }
 
     /// The event speaks of a visit that is there and in one of these states, and of its latest
@@ -147,10 +138,16 @@ impl RunState {
         check_name(&at.name)?;
         let visits = self.steps.get(&at.name).map_or(0, |step| step.visits);
         let known = |undone: &VisitKey| self.undo.iter().any(|undo| undo.visit == *undone);
-        match at.visit == visits.saturating_add(1) && entered.undoes.as_ref().is_none_or(known) {
-            true => Ok(()),
-            false => Err("no such visit of the step can be entered".to_owned()),
-        }
+        let is_next = at.visit == visits.saturating_add(1);
+        let can_enter = is_next && entered.undoes.as_ref().is_none_or(known);
+        check(can_enter, "no such visit of the step can be entered")
+    }
+}
+
+fn check(holds: bool, otherwise: &str) -> Check {
+    match holds {
+        true => Ok(()),
+        false => Err(otherwise.to_owned()),
     }
 }
 
@@ -183,10 +180,8 @@ fn check_id(run: &RunId) -> Check {
 }
 
 fn check_keys<'a>(keys: impl IntoIterator<Item = &'a Path>) -> Check {
-    match keys.into_iter().all(Path::is_valid) {
-        true => Ok(()),
-        false => Err("it writes to a path that is none".to_owned()),
-    }
+    let is_valid = keys.into_iter().all(Path::is_valid);
+    check(is_valid, "it writes to a path that is none")
 }
 
 fn check_names<'a>(names: impl IntoIterator<Item = &'a Name>) -> Check {

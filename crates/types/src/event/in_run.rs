@@ -19,6 +19,7 @@ pub fn in_run(mut draft: Draft) -> Draft {
     draft
 }
 
+/// Whether it is marked as part of a `ctx.run`.
 pub fn is_in_run(draft: &Draft) -> bool {
     let mark = draft.data.as_ref().and_then(|data| data.get(MARK));
     mark.is_some_and(|mark| mark.as_str() == "true")
