@@ -8,7 +8,6 @@
 mod context;
 mod decide;
 mod diagram;
-mod fact;
 mod find;
 mod history;
 mod meant;
@@ -29,19 +28,22 @@ pub use diagram::{
     EdgeKind, FlowAwait, FlowDiagram, FlowEdge, FlowNode, FlowOutside, FlowSubscription, Ink,
     NodeKind, OutsideKind,
 };
-pub use fact::{Fact, OpKind, Started, StateOp, in_run};
 pub use find::Finder;
 pub use history::{
     History, HistoryCursor, HistoryEntry, HistoryOutcome, HistoryPage, HistoryRetry, history,
 };
 pub use meant::meant;
-pub use outcome::{BranchSpec, Failure, Fork, Outcome, SubFlow, Thrown};
+pub use outcome::{Outcome, SubFlow};
 pub use plan::{PROCESS, Plan, PlanError, PlanStep};
 pub use registry::{Versions, compare_versions};
+/// What events say is declared with their types; it is the vocabulary of the engine.
+pub use riverrun_types::{
+    Cancellation, Failure, Lineage, Operation, Parked, Thrown, VisitKey,
+    event::{BranchSpec, Fact, Fork, OpKind, StateOp, in_run},
+};
 pub use run::{
-    AwaitFor, Awaiting, Branch, BranchStatus, Branches, Cancellation, EntryState, HeldEvent,
-    InBranch, Lineage, Memo, MemoRetry, Operation, Parked, ParkedVisits, RunState, StepSummary,
-    ToEmit, Undo, Visit, VisitKey, Visits, Wait,
+    AwaitFor, Awaiting, Branch, BranchStatus, Branches, EntryState, HeldEvent, InBranch, Memo,
+    MemoRetry, ParkedVisits, RunState, StepSummary, ToEmit, Undo, Visit, Visits, Wait,
 };
 pub use schema::{Schema, SchemaError, SchemaIssue};
 pub use select::Select;

@@ -19,6 +19,7 @@ mod expr;
 mod isolation;
 mod limits;
 mod native;
+mod older_names;
 #[cfg(unix)]
 mod processes;
 mod realm;

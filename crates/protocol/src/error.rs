@@ -7,23 +7,52 @@ use crate::{RpcError, code};
 
 /// Why work failed: what a handler says, and what riverrun says of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", from = "Received")]
 pub struct WorkError {
-    #[serde(default)]
     pub code: Code,
-    #[serde(default)]
     pub message: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<Box<str>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub stack: Option<Box<str>>,
-    /// Whether another try makes sense. FlowMonkey calls it `retryable`.
-    #[serde(default, skip_serializing_if = "Option::is_none", alias = "retryable")]
+    /// Whether another try makes sense.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub retriable: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Json>,
+}
+
+/// The forms in which an error arrives.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Received {
+    #[serde(default)]
+    code: Code,
+    #[serde(default)]
+    message: String,
+    name: Option<Box<str>>,
+    stack: Option<Box<str>>,
+    retriable: Option<bool>,
+    /// FlowMonkey's name for it. An error that was passed on may have both; `retriable` counts.
+    retryable: Option<bool>,
+    retry_after_ms: Option<u64>,
+    details: Option<Json>,
+}
+
+impl From<Received> for WorkError {
+    fn from(received: Received) -> Self {
+        Self {
+            code: received.code,
+            message: received.message,
+            name: received.name,
+            stack: received.stack,
+            retriable: received.retriable.or(received.retryable),
+            retry_after_ms: received.retry_after_ms,
+            details: received.details,
+        }
+    }
 }
 
 /// Errors after which the server records nothing more of an execution.
@@ -146,14 +175,21 @@ mod tests {
 
     #[test]
     fn the_older_name_of_retriable_is_read_and_never_written() {
-        let said = Json::parse_text(r#"{"code":"E","message":"m","retryable":false}"#.to_owned());
-        let read: WorkError = said.unwrap().read().unwrap();
-        assert_eq!(read.retriable, Some(false));
-        let written = Json::of(&read);
-        assert_eq!(
-            written.as_str(),
-            r#"{"code":"E","message":"m","retriable":false}"#
-        );
+        for retriable in [
+            r#""retryable":false"#,
+            r#""retriable":false,"retryable":true"#,
+            r#""retryable":true,"retriable":false"#,
+            r#""retriable":null,"retryable":false"#,
+        ] {
+            let said = format!(r#"{{"code":"E","message":"m",{retriable}}}"#);
+            let read: WorkError = Json::parse_text(said).unwrap().read().unwrap();
+            assert_eq!(read.retriable, Some(false), "{retriable}");
+            let written = Json::of(&read);
+            assert_eq!(
+                written.as_str(),
+                r#"{"code":"E","message":"m","retriable":false}"#
+            );
+        }
     }
 
     #[test]

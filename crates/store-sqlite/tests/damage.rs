@@ -10,7 +10,7 @@ use std::{
 
 use riverrun_store::{
     Awaited, Change, EventQuery, FlowRecord, JobFilter, JobState, Matcher, NewAwait, NewJob,
-    NewRun, NewRunTask, NewTrigger, NextDue, RunFilter, Settled, Snapshot, Wanted,
+    NewRun, NewRunTask, NewTrigger, NextDue, RunFilter, Settled, Snapshot, Steer, Wanted,
 };
 use riverrun_store_conformance::{given::*, queues::given as queues};
 use riverrun_store_sqlite::{Inspector, Options, Report, RunRow, SqliteStore, verify};
@@ -344,6 +344,59 @@ async fn a_store_opens_with_rows_that_hold_anything() {
         create(&store, run("after")).await;
         store.close().await.unwrap();
     }
+}
+
+/// A clock that goes back is no damage: the times of a job are in order all the same.
+#[tokio::test]
+async fn a_job_of_a_clock_that_went_back_is_whole() {
+    const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+    let folder = tempfile::tempdir().unwrap();
+    let store: S = open(folder.path()).unwrap();
+    queues::add(&store, ["done", "cancelled", "waits"].map(queued)).await;
+    let job = queues::claim_jobs(&store, T0 - 3 * DAY_MS, 1)
+        .await
+        .remove(0);
+    let done = queues::done("1");
+    must(queues::settle(&store, &job.lease, T0 - 5 * DAY_MS, done).await);
+    let cancel = Steer::Cancel { reason: None };
+    must(queues::steer(&store, "cancelled", cancel, T0 - 3 * DAY_MS).await);
+    let job = queues::read(&store, "done").await;
+    assert_eq!((job.started_ms, job.ended_ms), (Some(T0), Some(T0)));
+    let events = all_events(&store, &StreamName::new("job", "done")).await;
+    assert!(events.is_sorted_by_key(|event| event.id), "{events:?}");
+    store.close().await.unwrap();
+    let report = verified(folder.path());
+    assert!(report.is_well(), "{report:#?}");
+}
+
+/// A stream whose events were all removed goes on behind them, also if the row that says how many
+/// they were is damaged.
+#[tokio::test]
+async fn a_stream_without_events_goes_on_behind_those_that_it_had() {
+    let folder = tempfile::tempdir().unwrap();
+    let orders = StreamName::new("orders", "o1");
+    let store: S = open(folder.path()).unwrap();
+    must(change(&store, Change::Append(append(orders.clone(), logs(T0, 3)))).await);
+    let last = all_events(&store, &orders).await.pop().unwrap();
+    store.close().await.unwrap();
+    let conn = direct(folder.path());
+    conn.execute("DELETE FROM chunks", []).unwrap();
+    conn.execute("UPDATE streams SET len = -1", []).unwrap();
+    drop(conn);
+    let store: S = open(folder.path()).unwrap();
+    must(
+        change(
+            &store,
+            Change::Append(append(orders.clone(), logs(T0 + 10, 1))),
+        )
+        .await,
+    );
+    store.close().await.unwrap();
+    let store: S = open(folder.path()).unwrap();
+    let behind = EventQuery::forward(last.id.seq + 1, 10);
+    let next = must(store.events(&orders, &behind).await);
+    assert_eq!(next.len(), 1, "a reader behind the last event gets it");
+    assert!(next[0].id > last.id);
 }
 
 /// A page of triggers does not end where one of them is damaged.

@@ -3,6 +3,7 @@
 
 pub mod error_code;
 pub mod event;
+pub mod failure;
 pub mod flow;
 pub mod id;
 pub mod json;
@@ -10,6 +11,7 @@ pub mod label;
 pub mod normalise;
 pub mod path;
 pub mod queue;
+pub mod run;
 pub mod state;
 pub mod status;
 pub mod time;
@@ -17,6 +19,7 @@ pub mod words;
 
 pub use error_code::{Code, ErrorCode};
 pub use event::{Draft, Event, EventType, StepRef};
+pub use failure::{Failure, Thrown};
 pub use flow::{
     Await, AwaitType, Compensation, Delay, Flow, Join, Limits, OnFailure, Retry, Selector, Step,
     Subscription, Transitions, TriggerType,
@@ -25,6 +28,7 @@ pub use id::{EventId, Namespace, RunId, StreamName};
 pub use json::Json;
 pub use path::Path;
 pub use queue::{Gather, QueueLimits, Rate};
+pub use run::{Cancellation, Lineage, Operation, Parked, VisitKey};
 pub use state::State;
 pub use status::{RunStatus, VisitStatus};
 pub use time::Millis;

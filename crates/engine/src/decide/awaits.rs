@@ -1,10 +1,14 @@
 //! Awaits: a visit waits for a time, an event or a callback, because its definition or its code
 //! says so.
 
-use riverrun_types::{ErrorCode, Json, Name, time::iso};
+use riverrun_types::{
+    ErrorCode, Json, Name,
+    event::{StepAwaitTimeout, StepStarted},
+    time::iso,
+};
 
 use super::{Decider, How, Over};
-use crate::{AwaitFor, Awaiting, Failure, Visit, VisitKey, Wait, fact::Fact, run::timed_out};
+use crate::{AwaitFor, Awaiting, Fact, Failure, Visit, VisitKey, Wait, run::timed_out};
 
 impl Decider<'_> {
     /// A visit that has not begun waits first.
@@ -19,7 +23,7 @@ impl Decider<'_> {
         let at = visit.at();
         // One whose time is over already is still to be stored first: what it waits for may have
         // come before it.
-        self.emit(Fact::Await { at, awaiting });
+        self.emit(awaiting.fact(at));
     }
 
     /// A visit that cannot even wait.
@@ -32,7 +36,7 @@ impl Decider<'_> {
         if !undoes && !self.may_step(at.attempt) {
             return;
         }
-        self.emit(Fact::StepStarted { at, at_ms: None });
+        self.emit(Fact::StepStarted(at, StepStarted::default()));
         if let Some(visit) = self.state.visit(key).cloned() {
             self.fail(&visit, failure, 0.0);
         }
@@ -57,7 +61,7 @@ impl Decider<'_> {
             return self.fail(visit, failure, jitter);
         }
         let (at, is_time) = (visit.at(), awaiting.what.is_time());
-        self.emit(Fact::Await { at, awaiting });
+        self.emit(awaiting.fact(at));
         // A wait for a time that is over is over. Any other is stored first.
         if is_time {
             self.resume_if_due(&visit.key);
@@ -121,13 +125,13 @@ impl Decider<'_> {
         let declared = step.and_then(|step| step.awaits.as_ref());
         let next = declared.and_then(|awaits| awaits.on_timeout.as_deref());
         let next = next.filter(|next| !awaiting.in_code && self.plan.step(next).is_some());
-        self.emit(Fact::AwaitTimeout {
-            at: visit.at(),
+        let data = StepAwaitTimeout {
             kind: Name::from(awaiting.what.kind()),
             waited_ms,
             next: next.map(Name::from),
             value: so_far,
-        });
+        };
+        self.emit(Fact::StepAwaitTimeout(visit.at(), data));
         if awaiting.in_code {
             self.again.push(visit.key.clone());
         } else if next.is_none() {

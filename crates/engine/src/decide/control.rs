@@ -1,9 +1,13 @@
 //! What people and time do to a run: cancel, pause, resume, deadlines.
 
-use riverrun_types::{ErrorCode, time::iso};
+use riverrun_types::{
+    ErrorCode,
+    event::{FlowCancelled, FlowPaused, FlowResumed},
+    time::iso,
+};
 
 use super::Decider;
-use crate::{Cancellation, Failure, fact::Fact};
+use crate::{Cancellation, Fact, Failure};
 
 impl Decider<'_> {
     pub(super) fn due(&mut self) {
@@ -59,22 +63,20 @@ impl Decider<'_> {
         self.cancel_visits(&cancellation, |_, _| true);
         self.emit_last();
         let duration_ms = self.since(self.state.created_ms);
-        self.emit(Fact::Cancelled {
-            cancellation,
-            duration_ms,
-        });
+        let data = FlowCancelled::new(cancellation, duration_ms);
+        self.emit(Fact::FlowCancelled(data));
     }
 
     pub(super) fn pause(&mut self, reason: Option<String>) {
         if !self.state.paused {
-            self.emit(Fact::Paused { reason });
+            self.emit(Fact::FlowPaused(FlowPaused { reason }));
         }
     }
 
     pub(super) fn resume(&mut self) {
         self.release(None, "the run was resumed");
         if self.state.paused {
-            self.emit(Fact::Resumed);
+            self.emit(Fact::FlowResumed(FlowResumed));
             // Jobs that were claimed meanwhile were sent away.
             self.again = self.state.visits.iter().map(|v| v.key.clone()).collect();
         }

@@ -1,11 +1,14 @@
 //! Ends: of branches, of the fork around them, of the run.
 
 use indexmap::IndexMap;
-use riverrun_types::{ErrorCode, Json, OnFailure};
+use riverrun_types::{
+    ErrorCode, Json, OnFailure,
+    event::{FlowCompensating, FlowCompleted, FlowFailed, StepCancelled},
+};
 use serde_json::json;
 
 use super::{Decider, How, Over};
-use crate::{BranchStatus, Branches, Cancellation, Failure, Visit, Wait, fact::Fact};
+use crate::{BranchStatus, Branches, Cancellation, Fact, Failure, Visit, Wait};
 
 impl Decider<'_> {
     /// A path inside a branch is at its end: the fork around it may be, too.
@@ -134,11 +137,8 @@ impl Decider<'_> {
             let is_done =
                 matches!(&visit.wait, Some(Wait::Time { output, .. }) if output.is_some());
             let compensation = self.compensation(&visit).filter(|_| is_done);
-            self.emit(Fact::StepCancelled {
-                at: visit.at(),
-                cancellation: cancellation.clone(),
-                compensation,
-            });
+            let cancelled = StepCancelled::new(cancellation.clone(), compensation);
+            self.emit(Fact::StepCancelled(visit.at(), cancelled));
         }
     }
 
@@ -160,17 +160,17 @@ impl Decider<'_> {
     }
 
     pub(super) fn compensate(&mut self, error: Failure, cancellation: Option<Cancellation>) {
-        self.emit(Fact::Compensating {
+        self.emit(Fact::FlowCompensating(FlowCompensating {
             error,
             cancellation,
-        });
+        }));
         self.undo_last();
     }
 
     fn end_failed(&mut self, error: Failure) {
         self.emit_last();
         let duration_ms = self.since(self.state.created_ms);
-        self.emit(Fact::Failed { error, duration_ms });
+        self.emit(Fact::FlowFailed(FlowFailed { error, duration_ms }));
     }
 
     /// What finished visits had still to emit comes before the run's end: nothing follows from it
@@ -187,10 +187,10 @@ impl Decider<'_> {
             None => self.state.result.clone(),
         };
         let duration_ms = self.since(self.state.created_ms);
-        self.emit(Fact::Completed {
+        self.emit(Fact::FlowCompleted(FlowCompleted {
             result: result.unwrap_or_else(Json::null),
             duration_ms,
-        });
+        }));
     }
 }
 

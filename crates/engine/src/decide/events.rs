@@ -2,11 +2,14 @@
 
 use std::collections::HashSet;
 
-use riverrun_types::{Draft, ErrorCode, Json, Name, StepRef};
+use riverrun_types::{
+    Draft, ErrorCode, Json, Name, StepRef,
+    event::{StepEntered, StepJoined},
+};
 use serde_json::json;
 
 use super::{Decider, Entry};
-use crate::{Failure, Undo, VisitKey, fact::Fact};
+use crate::{Fact, Failure, Undo, VisitKey};
 
 /// Events that wait for others of a join, at most.
 const MAX_HELD: usize = 10_000;
@@ -38,11 +41,11 @@ impl Decider<'_> {
                 continue;
             }
             let (joins, kind) = (&known.joins, kind.clone());
-            self.emit(Fact::Joined {
+            self.emit(Fact::StepJoined(StepJoined {
                 step: step.clone(),
                 kind,
                 input,
-            });
+            }));
             let has = |kind: &Name| {
                 let mut held = self.state.held.iter();
                 held.any(|held| held.step == step && held.kind == *kind)
@@ -96,16 +99,17 @@ impl Decider<'_> {
 
     fn enter(&mut self, step: Name, input: Option<Json>, joined: bool, undoes: Option<VisitKey>) {
         let visits = self.state.steps.get(&step).map_or(0, |step| step.visits);
-        self.emit(Fact::Entered {
-            at: StepRef {
-                name: step,
-                visit: visits.saturating_add(1),
-                attempt: 0,
-            },
+        let at = StepRef {
+            name: step,
+            visit: visits.saturating_add(1),
+            attempt: 0,
+        };
+        let data = StepEntered {
             input,
             joined,
             undoes,
-        });
+        };
+        self.emit(Fact::StepEntered(at, data));
     }
 
     /// Undoes the finished visits whose definition names this kind of event, the latest first.

@@ -1,9 +1,12 @@
 //! Attempts that will never answer: their worker is gone, or they run in another run.
 
-use riverrun_types::{ErrorCode, OnFailure, VisitStatus};
+use riverrun_types::{
+    ErrorCode, OnFailure, VisitStatus,
+    event::{FlowForked, StepRetry},
+};
 
 use super::Decider;
-use crate::{Branches, Failure, Parked, Visit, VisitKey, fact::Fact, retry};
+use crate::{Branches, Fact, Failure, Parked, Visit, VisitKey, retry};
 
 impl Decider<'_> {
     /// What runs when its worker is gone is tried again, a bounded number of times in a row.
@@ -32,12 +35,12 @@ impl Decider<'_> {
             self.park_visit(visit, Parked::after_losses(losses));
             return false;
         }
-        self.emit(Fact::StepRetry {
-            at: visit.next_attempt(),
+        let data = StepRetry {
             reason: "the worker was lost".to_owned(),
             delay_ms: 0,
             lost: true,
-        });
+        };
+        self.emit(Fact::StepRetry(visit.next_attempt(), data));
         true
     }
 
@@ -46,7 +49,7 @@ impl Decider<'_> {
     /// had still to do is done here.
     pub(super) fn forked(&mut self) {
         let deadline = self.state.deadline.and(self.plan.deadline(self.now));
-        self.emit(Fact::Forked { deadline });
+        self.emit(Fact::FlowForked(FlowForked { deadline }));
         self.again = self.state.visits.iter().map(|v| v.key.clone()).collect();
         let fails = self.plan.on_failure == OnFailure::Stop && !self.state.compensating;
         if let Some(error) = self.state.error.clone()

@@ -14,13 +14,13 @@ mod park;
 mod step;
 mod wait;
 
-use riverrun_types::{Draft, Json, Millis, Name, Retry, RunId, VisitStatus};
+use riverrun_types::{Draft, Json, Millis, Name, Retry, RunId, VisitStatus, event::FlowStarted};
 
 pub(crate) use wait::MAX_DEPTH;
 
 use crate::{
-    AwaitFor, Awaiting, Failure, Outcome, Parked, Plan, RunState, Visit, VisitKey, Wait,
-    fact::Fact, fact::Started, run::Lineage,
+    AwaitFor, Awaiting, Fact, Failure, Lineage, Outcome, Parked, Plan, RunState, Visit, VisitKey,
+    Wait,
 };
 
 /// Something that happened to a run.
@@ -252,7 +252,7 @@ pub fn start(plan: &Plan, start: Start, now: Millis) -> (RunState, Decision) {
     let from = start.not_before.unwrap_or(now).max(now);
     let deadline = plan.deadline(from);
     let mut decider = Decider::new(plan, &mut state, RunId::new(""), now);
-    let started = Fact::Started(Started {
+    let started = Fact::FlowStarted(FlowStarted {
         input: start.input,
         version: plan.version.clone(),
         next: plan.initial.clone(),

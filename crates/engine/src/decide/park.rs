@@ -1,25 +1,9 @@
 //! Visits that are parked: each waits until somebody releases it, and nothing follows meanwhile.
 
-use riverrun_types::{Code, ErrorCode, VisitStatus};
+use riverrun_types::{VisitStatus, event::StepReleased};
 
 use super::Decider;
-use crate::{Failure, Parked, Visit, VisitKey, Wait, fact::Fact};
-
-impl Parked {
-    pub fn new(code: impl Into<Code>, message: impl Into<String>) -> Self {
-        Self {
-            code: code.into(),
-            message: message.into(),
-            details: None,
-        }
-    }
-
-    /// Of work whose worker was lost so many times in a row.
-    pub fn after_losses(losses: u32) -> Self {
-        let message = format!("its worker was lost {losses} times in a row while it ran");
-        Self::new(ErrorCode::Quarantined, message)
-    }
-}
+use crate::{Fact, Failure, Parked, Visit, VisitKey, Wait};
 
 impl Decider<'_> {
     pub(super) fn park(&mut self, key: &VisitKey, attempt: Option<u32>, parked: Parked) {
@@ -53,8 +37,7 @@ impl Decider<'_> {
             message,
             details,
         };
-        let at = visit.at();
-        self.emit(Fact::StepParked { at, parked });
+        self.emit(Fact::StepParked(visit.at(), parked));
     }
 
     /// Jobs of visits are left alone: others run them.
@@ -81,11 +64,11 @@ impl Decider<'_> {
         let released = self.state.visits.iter().filter(is_meant);
         let released: Vec<Visit> = released.cloned().collect();
         for visit in released {
-            self.emit(Fact::StepReleased {
-                at: visit.at(),
+            let data = StepReleased {
                 reason: reason.to_owned(),
                 waited_ms: self.since(visit.since_ms),
-            });
+            };
+            self.emit(Fact::StepReleased(visit.at(), data));
             self.again.push(visit.key);
         }
     }

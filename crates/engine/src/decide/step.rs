@@ -1,9 +1,13 @@
 //! Attempts: how they begin, and what each outcome leads to.
 
-use riverrun_types::{ErrorCode, Json, Millis, Name, VisitStatus, time::iso};
+use riverrun_types::{
+    ErrorCode, Json, Millis, Name, VisitStatus,
+    event::{StepAwaitTime, StepCompleted, StepFailed, StepRetry, StepStarted},
+    time::iso,
+};
 
 use super::Decider;
-use crate::{Cancellation, Failure, Outcome, PlanStep, Visit, VisitKey, Wait, fact::Fact, retry};
+use crate::{Cancellation, Fact, Failure, Outcome, PlanStep, Visit, VisitKey, Wait, retry};
 
 impl Decider<'_> {
     pub(super) fn begin(&mut self, key: &VisitKey) {
@@ -20,7 +24,7 @@ impl Decider<'_> {
         if !undoes && !self.may_step(at.attempt) {
             return;
         }
-        self.emit(Fact::StepStarted { at, at_ms: None });
+        self.emit(Fact::StepStarted(at, StepStarted::default()));
         if self.plan.step(&key.step).is_none() {
             let message = format!("the flow has no step {:?}", key.step);
             let failure = Failure::new(ErrorCode::StepNotFound, message).permanent();
@@ -68,11 +72,11 @@ impl Decider<'_> {
     fn started(&mut self, visit: &Visit, attempt: u32, at_ms: Millis) {
         let at = visit.next_attempt();
         if at.attempt != attempt || at_ms > self.now {
-            return self.emit(Fact::StepStarted { at, at_ms: None });
+            return self.emit(Fact::StepStarted(at, StepStarted::default()));
         }
         let ms = at_ms.max(self.state.updated_ms);
         let at_ms = (at_ms != ms).then_some(at_ms);
-        self.emit_at(Fact::StepStarted { at, at_ms }, ms);
+        self.emit_at(Fact::StepStarted(at, StepStarted { at_ms }), ms);
     }
 
     /// Whether the run may take one more step; if not, that is its end. What undoes a visit may
@@ -140,13 +144,14 @@ impl Decider<'_> {
                 output,
                 next,
             } => {
-                self.emit(Fact::AwaitTime {
-                    at: visit.at(),
-                    until_ms,
+                let data = StepAwaitTime {
+                    until_ms: Some(until_ms),
                     reason,
                     output,
                     next,
-                });
+                    ..StepAwaitTime::default()
+                };
+                self.emit(Fact::StepAwaitTime(visit.at(), data));
                 // A wait for a time that is over is over.
                 self.resume_if_due(key);
             }
@@ -182,13 +187,14 @@ impl Decider<'_> {
             self.fail(visit, failure, jitter);
             return false;
         }
-        self.emit(Fact::AwaitTime {
-            at: visit.at(),
-            until_ms: self.now.saturating_add(pause_ms),
+        let data = StepAwaitTime {
+            until_ms: Some(self.now.saturating_add(pause_ms)),
             reason: Some("declared".to_owned()),
             output: Some(output),
             next: Some(next),
-        });
+            ..StepAwaitTime::default()
+        };
+        self.emit(Fact::StepAwaitTime(visit.at(), data));
         self.resume_due();
         true
     }
@@ -218,14 +224,14 @@ impl Decider<'_> {
         let emits = step.map_or_else(Vec::new, |step| step.emits.clone());
         let compensation = self.compensation(visit);
         self.close_callbacks(visit, "the step has ended");
-        self.emit(Fact::StepCompleted {
-            at: visit.at(),
+        let data = StepCompleted {
             result: output,
             output_key,
             next,
             compensation,
             emits,
-        });
+        };
+        self.emit(Fact::StepCompleted(visit.at(), data));
         true
     }
 
@@ -245,19 +251,16 @@ impl Decider<'_> {
         let failures = visit.failures.saturating_add(1);
         if let Some(delay_ms) = retry::after_failure(policy, &failure, failures, jitter) {
             let reason = format!("{}: {}", failure.code, failure.message);
-            self.emit(Fact::StepFailed {
-                at: visit.at(),
-                error: failure,
-                retry_at: Some(self.now.saturating_add(delay_ms)),
-                next: None,
-            });
+            let retry_at = Some(self.now.saturating_add(delay_ms));
+            let failed = StepFailed::new(failure, retry_at, None);
+            self.emit(Fact::StepFailed(visit.at(), failed));
             self.again.push(visit.key.clone());
-            return self.emit(Fact::StepRetry {
-                at: visit.next_attempt(),
+            let retry = StepRetry {
                 reason,
                 delay_ms,
                 lost: false,
-            });
+            };
+            return self.emit(Fact::StepRetry(visit.next_attempt(), retry));
         }
         let next = self
             .transition(visit, |step| &step.on_failure)
@@ -266,12 +269,8 @@ impl Decider<'_> {
             self.branch_ended(visit);
         }
         self.close_callbacks(visit, "the step has failed");
-        self.emit(Fact::StepFailed {
-            at: visit.at(),
-            error: failure,
-            retry_at: None,
-            next,
-        });
+        let failed = StepFailed::new(failure, None, next);
+        self.emit(Fact::StepFailed(visit.at(), failed));
         self.uncaught();
     }
 }

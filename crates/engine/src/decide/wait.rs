@@ -1,10 +1,14 @@
 //! Waits: for a time, for branches, for a child run; how they begin and how they are over.
 
-use riverrun_types::{ErrorCode, Json, Millis, Name, RunId, time::MAX_WAIT_MS};
+use riverrun_types::{
+    ErrorCode, Json, Millis, Name, RunId,
+    event::{StepAwaitRun, StepResumed},
+    time::MAX_WAIT_MS,
+};
 use serde_json::json;
 
 use super::{Child, Decider};
-use crate::{Failure, Fork, Lineage, SubFlow, Visit, VisitKey, Wait, fact::Fact};
+use crate::{Fact, Failure, Fork, Lineage, SubFlow, Visit, VisitKey, Wait};
 
 /// Sub-flows inside sub-flows, at most: a flow that starts itself ends here.
 pub(crate) const MAX_DEPTH: u32 = 32;
@@ -92,13 +96,12 @@ impl Decider<'_> {
     }
 
     pub(super) fn resumed(&mut self, visit: &Visit, reason: String, value: Option<Json>) {
-        let waited_ms = self.since(visit.since_ms);
-        self.emit(Fact::StepResumed {
-            at: visit.at(),
+        let data = StepResumed {
             reason,
-            waited_ms,
+            waited_ms: self.since(visit.since_ms),
             value,
-        });
+        };
+        self.emit(Fact::StepResumed(visit.at(), data));
     }
 
     /// A resumed wait goes to `onResume`, else to `onSuccess`.
@@ -119,10 +122,7 @@ impl Decider<'_> {
             return self.fail(visit, failure.permanent(), jitter);
         }
         self.touched.push(visit.key.clone());
-        self.emit(Fact::AwaitBranches {
-            at: visit.at(),
-            fork,
-        });
+        self.emit(Fact::StepAwaitBranches(visit.at(), fork));
     }
 
     /// Whether more visits are under way than a run may have.
@@ -196,12 +196,12 @@ impl Decider<'_> {
                 return;
             }
         } else {
-            self.emit(Fact::AwaitRun {
-                at: visit.at(),
+            let data = StepAwaitRun {
                 run: child.run.clone(),
                 flow: child.flow.clone(),
                 version: child.version.clone(),
-            });
+            };
+            self.emit(Fact::StepAwaitRun(visit.at(), data));
         }
         self.decision.children.push(child);
     }

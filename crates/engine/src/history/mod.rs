@@ -7,16 +7,13 @@ mod page;
 
 use std::collections::{HashMap, VecDeque};
 
-use riverrun_types::{Draft, ErrorCode, EventType, Json, Millis, Name};
+use riverrun_types::{Draft, ErrorCode, EventType, Json, Millis, Name, event::iso};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 pub use page::{HistoryCursor, HistoryPage};
 
-use crate::{
-    Failure, Operation, Parked, VisitKey,
-    fact::{Fact, iso},
-};
+use crate::{Fact, Failure, Parked, VisitKey};
 
 /// An attempt that has ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -123,8 +120,8 @@ impl History {
         match &draft.kind {
             T::StepStarted => {
                 let started_ms = match Fact::read(draft) {
-                    Fact::StepStarted { at_ms, .. } => {
-                        at_ms.map_or(draft.ms, |at_ms| at_ms.min(draft.ms))
+                    Fact::StepStarted(_, started) => {
+                        started.at_ms.map_or(draft.ms, |at_ms| at_ms.min(draft.ms))
                     }
                     _ => draft.ms,
                 };
@@ -250,7 +247,7 @@ impl History {
 
 impl Open {
     fn retried(&mut self, draft: &Draft) {
-        let Fact::MemoRetry { retry, .. } = Fact::read(draft) else {
+        let Fact::StepMemoRetry(_, retry) = Fact::read(draft) else {
             return;
         };
         if self.retries.len() == HistoryEntry::MAX_RETRIES {
@@ -258,11 +255,10 @@ impl Open {
         }
         let said = |key: &str| retry.error.get(key).map(|text| text.value());
         let error = json!({"code": said("code"), "message": said("message")});
-        let Operation { op, name, nth } = retry.operation;
         self.retries.push_back(HistoryRetry {
-            op,
-            name,
-            nth,
+            op: retry.op,
+            name: retry.name,
+            nth: retry.nth,
             attempt: retry.failures,
             at: draft.ms,
             next_retry_at: retry.until_ms,

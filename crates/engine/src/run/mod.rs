@@ -1,9 +1,11 @@
 //! A run as its stream makes it, and what can be asked of it.
 
 mod apply;
+mod awaiting;
 mod branches;
 mod consumed;
 mod entry_state;
+mod memo;
 mod next;
 mod visit;
 mod visits;
@@ -15,22 +17,23 @@ use std::{
 
 use indexmap::IndexMap;
 use riverrun_types::{
-    Draft, EventType, Json, Millis, Name, RunId, RunStatus, State, StepRef, VisitStatus,
+    Cancellation, Draft, EventType, Failure, Json, Lineage, Millis, Name, RunStatus, State,
+    StepRef, VisitKey, VisitStatus,
     event::{EventContext, before_ms, reference, reference_ms},
+    json::present,
     time::NEVER,
 };
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::apply::timed_out;
 pub use self::{
+    awaiting::{AwaitFor, Awaiting},
     entry_state::EntryState,
-    visit::{
-        AwaitFor, Awaiting, Branch, BranchStatus, Branches, InBranch, Memo, MemoRetry, Operation,
-        Parked, Visit, VisitKey, Wait,
-    },
+    memo::{Memo, MemoRetry},
+    visit::{Branch, BranchStatus, Branches, InBranch, Visit, Wait},
     visits::Visits,
 };
-use crate::{Failure, View, fact::present};
+use crate::View;
 
 /// Everything that the engine knows of a run. It changes by [`RunState::apply`] alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -179,28 +182,6 @@ impl ToEmit {
         draft.data = self.data.clone().filter(|data| !data.is_null());
         draft
     }
-}
-
-/// Where a child run comes from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Lineage {
-    pub run_id: RunId,
-    pub step: Name,
-    pub visit: u32,
-    /// How many runs stand above it.
-    pub depth: u32,
-    /// The parent does not wait for it, and its end is none of the child's business.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub detached: bool,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Cancellation {
-    /// `user`, `timeout`, `system` or `parent`.
-    pub source: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
 }
 
 /// The latest news of a step.

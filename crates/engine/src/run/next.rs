@@ -1,13 +1,16 @@
 //! Which event may come next. What the engine emits always may; a stream from elsewhere is held to
 //! the same, so that no state comes about that the engine could not have made.
 
-use riverrun_types::{Draft, EventType, RunId, StepRef, VisitStatus};
-
-use super::{Lineage, RunState, Visit, VisitKey, Wait};
-use crate::{
-    decide::MAX_DEPTH,
-    fact::{Fact, Started},
+use riverrun_types::{
+    Draft, EventType, Name, Path, RunId, StepRef, VisitStatus, VisitStatus as S,
+    event::{
+        FlowStarted, StateDelete, StateSet, StepAwaitRun, StepCompleted, StepEntered, StepFailed,
+        StepRetry,
+    },
 };
+
+use super::{Lineage, RunState, Visit, VisitKey};
+use crate::{Fact, decide::MAX_DEPTH};
 
 type Check = Result<(), String>;
 
@@ -17,130 +20,138 @@ impl RunState {
         let kind = &draft.kind;
         let fact = Fact::try_read(draft)
             .ok_or_else(|| format!("the data does not fit the type {kind}"))?;
-        if (self.len == 0) != (*kind == EventType::FlowStarted) {
-            return Err("a stream begins with flow.started, and has it once".to_owned());
-        }
-        if draft.ms < self.updated_ms {
-            return Err("it is earlier than the one before it".to_owned());
-        }
-        if self.status.is_ended() {
-            return Err("it comes after the run's end".to_owned());
-        }
-        match &fact {
-            Fact::Started(started) => check_start(started),
-            Fact::Completed { .. } if !self.visits.is_empty() => {
-                Err("the run completes while steps of it are active".to_owned())
+        let is_first = self.len == 0;
+        check(
+            is_first == (*kind == EventType::FlowStarted),
+            "a stream begins with flow.started, and has it once",
+        )?;
+        let is_in_order = draft.ms >= self.updated_ms;
+        check(is_in_order, "it is earlier than the one before it")?;
+        check(!self.status.is_ended(), "it comes after the run's end")?;
+        self.check_fact(&fact, kind)
+    }
+
+    /// For each event, what must hold before it.
+    fn check_fact(&self, fact: &Fact, kind: &EventType) -> Check {
+        let visit =
+            |at: &StepRef, expected: &[VisitStatus]| self.check_visit(at, 0, expected, kind);
+        let next_attempt =
+            |at: &StepRef, expected: &[VisitStatus]| self.check_visit(at, 1, expected, kind);
+        match fact {
+            Fact::FlowStarted(started) => check_start(started),
+            Fact::FlowCompleted(_) => self.check_completion(),
+            Fact::FlowFailed(_) | Fact::FlowCancelled(_) | Fact::FlowForked(_) => Ok(()),
+            Fact::FlowPaused(_) => check(!self.paused, "the run is paused already"),
+            Fact::FlowResumed(_) => check(self.paused, "the run is not paused"),
+            Fact::FlowCompensating(_) => {
+                check(!self.compensating, "the run undoes what it did already")
             }
-            Fact::Completed { .. } if !self.to_emit.is_empty() => {
-                Err("the run completes before a step of it has emitted its events".to_owned())
+            Fact::StepStarted(at, _) => next_attempt(at, &[S::Pending, S::Retrying]),
+            Fact::StepRetry(at, StepRetry { lost: true, .. }) => next_attempt(at, &[S::Running]),
+            Fact::StepRetry(at, _) => next_attempt(at, &[S::Retrying]),
+            Fact::StepCompleted(at, StepCompleted { next, .. })
+            | Fact::StepFailed(at, StepFailed { next, .. }) => {
+                check_names(next)?;
+                self.check_end(at, kind)
             }
-            Fact::Compensating { .. } if self.compensating => {
-                Err("the run undoes what it did already".to_owned())
+            Fact::StepCancelled(at, _) => {
+                visit(at, &[S::Pending, S::Running, S::Waiting, S::Retrying])
             }
-            Fact::Paused { .. } if self.paused => Err("the run is paused already".to_owned()),
-            Fact::Resumed if !self.paused => Err("the run is not paused".to_owned()),
-            Fact::StateSet { key, .. } | Fact::StateDelete { key } => check_key(key.is_valid()),
-            Fact::StateBatch(operations) => {
-                check_key(operations.iter().all(|operation| operation.key.is_valid()))
+            // Before an attempt, or in one.
+            Fact::StepParked(at, _) => visit(at, &[S::Pending, S::Running, S::Retrying]),
+            Fact::StepReleased(at, _) => {
+                let parked = self.visit(&VisitKey::of(at)).and_then(Visit::parked);
+                check(parked.is_some(), "the visit is not parked")?;
+                visit(at, &[S::Waiting])
             }
+            Fact::StepResumed(at, _) => visit(at, &[S::Waiting]),
+            Fact::StepEntered(at, entered) => self.check_entry(at, entered),
+            Fact::StepJoined(joined) => check_name(&joined.step),
+            Fact::StepAwaitTime(at, time) if time.await_id.is_none() => {
+                check_names(time.next.iter().flatten())?;
+                self.check_end(at, kind)
+            }
+            // One that its definition asks for comes before the first attempt.
+            Fact::StepAwaitTime(at, _)
+            | Fact::StepAwaitEvent(at, _)
+            | Fact::StepAwaitTrigger(at, _) => visit(at, &[S::Running, S::Pending]),
+            Fact::StepAwaitTimeout(at, timeout) => {
+                check_names(&timeout.next)?;
+                visit(at, &[S::Waiting])
+            }
+            Fact::StepAwaitBranches(at, fork) => {
+                check_names(fork.branches.iter().map(|spec| &spec.step))?;
+                visit(at, &[S::Running])
+            }
+            Fact::StepAwaitRun(at, StepAwaitRun { run, .. }) => {
+                check_id(run)?;
+                visit(at, &[S::Running])
+            }
+            Fact::StepMemo(at, _) | Fact::StepMemoRetry(at, _) => visit(at, &[S::Running]),
+            Fact::StateSet(StateSet { key, .. }) | Fact::StateDelete(StateDelete { key }) => {
+                check_keys([key])
+            }
+            Fact::StateBatch(batch) => check_keys(batch.operations.iter().map(|op| &op.key)),
             Fact::Other if kind.is_engines_own() => {
                 Err(format!("{kind} is no event of a run that is known here"))
             }
-            fact => self.check_step(fact, draft),
+            Fact::StateSnapshot(_) | Fact::Emitted { .. } | Fact::Other => Ok(()),
         }
     }
 
-    /// Events of steps speak of a visit that is there, in its latest attempt, and lead to names
-    /// that steps can have.
-    fn check_step(&self, fact: &Fact, draft: &Draft) -> Check {
-        use VisitStatus as S;
-        let among = |expected: &[VisitStatus], attempt: u32| {
-            let visit = self.visit_of(draft.step.as_ref())?;
-            let fits = |visit: &&Visit| expected.contains(&visit.status);
-            let named = draft.step.as_ref().map_or(0, |at| at.attempt);
-            match visit.filter(fits) {
-                Some(visit) if named == visit.attempt.saturating_add(attempt) => Ok(()),
-                _ => Err(format!("no visit of the step fits {}", draft.kind)),
-            }
-        };
-        match fact {
-            Fact::StepStarted { .. } => among(&[S::Pending, S::Retrying], 1),
-            Fact::StepRetry { lost, .. } => {
-                among(if *lost { &[S::Running] } else { &[S::Retrying] }, 1)
-            }
-            // Before an attempt, or in one.
-            Fact::StepParked { .. } => among(&[S::Pending, S::Running, S::Retrying], 0),
-            Fact::StepReleased { .. } => match self.visit_of(draft.step.as_ref())? {
-                Some(visit) if visit.parked().is_some() => among(&[S::Waiting], 0),
-                _ => Err("the visit is not parked".to_owned()),
-            },
-            Fact::StepResumed { .. } => among(&[S::Waiting], 0),
-            Fact::StepCancelled { .. } => {
-                among(&[S::Pending, S::Running, S::Waiting, S::Retrying], 0)
-            }
-            Fact::StepCompleted { next, .. } | Fact::StepFailed { next, .. } => {
-                next.as_deref().map_or(Ok(()), check_name)?;
-                // A fork ends while it waits for its branches.
-                match self.visit_of(draft.step.as_ref())? {
-                    Some(visit) if matches!(visit.wait, Some(Wait::Branches(_))) => {
-                        among(&[S::Waiting], 0)
-                    }
-                    _ => among(&[S::Running], 0),
-                }
-            }
-            Fact::AwaitTime { next, .. } => {
-                next.iter()
-                    .flatten()
-                    .try_for_each(|next| check_name(next))?;
-                // Also after a fork's branches have ended.
-                match self.visit_of(draft.step.as_ref())? {
-                    Some(visit) if matches!(visit.wait, Some(Wait::Branches(_))) => {
-                        among(&[S::Waiting], 0)
-                    }
-                    _ => among(&[S::Running], 0),
-                }
-            }
-            // One that its definition asks for comes before the first attempt.
-            Fact::Await { .. } => among(&[S::Running, S::Pending], 0),
-            Fact::AwaitTimeout { next, .. } => {
-                next.as_deref().map_or(Ok(()), check_name)?;
-                among(&[S::Waiting], 0)
-            }
-            Fact::Memo { .. } | Fact::MemoRetry { .. } => among(&[S::Running], 0),
-            Fact::Entered { at, undoes, .. } => {
-                check_name(&at.name)?;
-                let visits = self.steps.get(&at.name).map_or(0, |step| step.visits);
-                let known = |undone: &VisitKey| self.undo.iter().any(|undo| undo.visit == *undone);
-                match at.visit == visits.saturating_add(1) && undoes.as_ref().is_none_or(known) {
-                    true => Ok(()),
-                    false => Err("no such visit of the step can be entered".to_owned()),
-                }
-            }
-            Fact::Joined { step, .. } => check_name(step),
-            Fact::AwaitRun { run, .. } => {
-                check_id(run)?;
-                among(&[S::Running], 0)
-            }
-            Fact::AwaitBranches { fork, .. } => {
-                fork.branches
-                    .iter()
-                    .try_for_each(|spec| check_name(&spec.step))?;
-                among(&[S::Running], 0)
-            }
-            _ => Ok(()),
+    fn check_completion(&self) -> Check {
+        check(
+            self.visits.is_empty(),
+            "the run completes while steps of it are active",
+        )?;
+        check(
+            self.to_emit.is_empty(),
+            "the run completes before a step of it has emitted its events",
+        )
+    }
+
+    /// The event speaks of a visit that is there and in one of these states, and of its latest
+    /// attempt, or of the one that comes.
+    fn check_visit(
+        &self,
+        at: &StepRef,
+        coming: u32,
+        expected: &[VisitStatus],
+        kind: &EventType,
+    ) -> Check {
+        let visit = self.visit(&VisitKey::of(at));
+        match visit.filter(|visit| expected.contains(&visit.status)) {
+            Some(visit) if at.attempt == visit.attempt.saturating_add(coming) => Ok(()),
+            _ => Err(format!("no visit of the step fits {kind}")),
         }
     }
 
-    fn visit_of(&self, at: Option<&StepRef>) -> Result<Option<&Visit>, String> {
-        let at = at.ok_or("it names no step")?;
-        Ok(self.visit(&VisitKey {
-            step: at.name.clone(),
-            visit: at.visit,
-        }))
+    /// A handler's work is done: of a visit that runs, or that waits for its branches.
+    fn check_end(&self, at: &StepRef, kind: &EventType) -> Check {
+        let visit = self.visit(&VisitKey::of(at));
+        let is_fork = visit.is_some_and(|visit| visit.branches().is_some());
+        let expected = if is_fork { S::Waiting } else { S::Running };
+        self.check_visit(at, 0, &[expected], kind)
+    }
+
+    fn check_entry(&self, at: &StepRef, entered: &StepEntered) -> Check {
+        check_name(&at.name)?;
+        let visits = self.steps.get(&at.name).map_or(0, |step| step.visits);
+        let known = |undone: &VisitKey| self.undo.iter().any(|undo| undo.visit == *undone);
+        let is_next = at.visit == visits.saturating_add(1);
+        let can_enter = is_next && entered.undoes.as_ref().is_none_or(known);
+        check(can_enter, "no such visit of the step can be entered")
     }
 }
 
-fn check_start(started: &Started) -> Check {
+fn check(holds: bool, otherwise: &str) -> Check {
+    match holds {
+        true => Ok(()),
+        false => Err(otherwise.to_owned()),
+    }
+}
+
+fn check_start(started: &FlowStarted) -> Check {
     check_name(&started.next)?;
     let Some(parent) = &started.parent else {
         return Ok(());
@@ -168,11 +179,13 @@ fn check_id(run: &RunId) -> Check {
         .map_err(|error| error.to_string())
 }
 
-fn check_key(is_valid: bool) -> Check {
-    match is_valid {
-        true => Ok(()),
-        false => Err("it writes to a path that is none".to_owned()),
-    }
+fn check_keys<'a>(keys: impl IntoIterator<Item = &'a Path>) -> Check {
+    let is_valid = keys.into_iter().all(Path::is_valid);
+    check(is_valid, "it writes to a path that is none")
+}
+
+fn check_names<'a>(names: impl IntoIterator<Item = &'a Name>) -> Check {
+    names.into_iter().try_for_each(|name| check_name(name))
 }
 
 /// What `flow.schema.json` says of the names of steps.

@@ -2,29 +2,14 @@
 
 use std::sync::Arc;
 
-use riverrun_types::{Code, Json, Millis, Name, RunId, State, StepRef, TriggerType, VisitStatus};
+use riverrun_types::{
+    Failure, Json, Millis, Name, Operation, Parked, RunId, State, StepRef, VisitKey, VisitStatus,
+    json::{nullable, present},
+};
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    Failure, View,
-    fact::{present, said},
-};
-
-/// Which visit: a step and the n-th time it was entered.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct VisitKey {
-    pub step: Name,
-    pub visit: u32,
-}
-
-impl VisitKey {
-    pub(crate) fn of(at: &StepRef) -> Self {
-        Self {
-            step: at.name.clone(),
-            visit: at.visit,
-        }
-    }
-}
+use super::{Awaiting, Memo, MemoRetry};
+use crate::View;
 
 /// A visit that has not ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -85,64 +70,6 @@ pub struct Visit {
     /// The scopes of the branches around its own one, as it found them, from the innermost.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub around: Vec<Arc<State>>,
-}
-
-/// One thing that a handler's code did and must not do twice.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Memo {
-    /// `memo`, `emit`, `await` or `trigger`.
-    pub op: Name,
-    pub name: Name,
-    /// Which use of the name it was, as the code counts; absent for the first. What runs side by
-    /// side ends in another order than it began in.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub nth: Option<u32>,
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "present"
-    )]
-    pub value: Option<Json>,
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "present"
-    )]
-    pub error: Option<Json>,
-    /// The kinds of the events that were emitted inside of this `ctx.run`. Their records belong to
-    /// it: nobody asks for them again.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub emits: Vec<Name>,
-}
-
-/// An operation of a handler's code that is recorded: what it does, under which name, and which
-/// use of the name it is; absent for the first.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Operation {
-    pub op: Name,
-    pub name: Name,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub nth: Option<u32>,
-}
-
-/// A failed try of an operation that is to be tried again.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct MemoRetry {
-    pub operation: Operation,
-    /// Tries that failed so far.
-    pub failures: u32,
-    /// Why the last one failed.
-    pub error: Json,
-    /// When it is tried again.
-    pub until_ms: Millis,
-}
-
-impl Memo {
-    fn is_of(&self, operation: &Operation) -> bool {
-        let Operation { op, name, nth } = operation;
-        self.op == *op && self.name == *name && self.nth == *nth
-    }
 }
 
 /// A callback as the record of its creation says.
@@ -331,7 +258,7 @@ pub enum Wait {
         #[serde(
             default,
             skip_serializing_if = "Option::is_none",
-            deserialize_with = "said"
+            deserialize_with = "nullable"
         )]
         next: Option<Option<Name>>,
     },
@@ -351,66 +278,6 @@ pub enum Wait {
     Await(Awaiting),
     /// It was parked, and begins again once somebody releases it.
     Parked(Parked),
-}
-
-/// Why a visit was parked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Parked {
-    pub code: Code,
-    pub message: String,
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "present"
-    )]
-    pub details: Option<Json>,
-}
-
-/// A wait that somebody else can end: an event, whoever holds a trigger's id, or the clock.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Awaiting {
-    /// The name under which the store keeps it.
-    pub id: Name,
-    pub what: AwaitFor,
-    /// When it is over in any case: a time's end, the timeout of the others.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub until_ms: Option<Millis>,
-    /// Said by the handler's code, which goes on with the answer; else by the definition.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub in_code: bool,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum AwaitFor {
-    Time,
-    Event {
-        event_kind: Name,
-        /// What the event must be like, for people.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        condition: Option<Json>,
-    },
-    Trigger {
-        trigger_type: TriggerType,
-    },
-    /// A time at which an operation of the handler's code is tried again.
-    Retry(Operation),
-}
-
-impl AwaitFor {
-    /// Whether time alone ends it. The store keeps no row for such a wait.
-    pub fn is_time(&self) -> bool {
-        matches!(self, Self::Time | Self::Retry(_))
-    }
-
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Time | Self::Retry(_) => "time",
-            Self::Event { .. } => "event",
-            Self::Trigger { .. } => "trigger",
-        }
-    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -2,10 +2,18 @@
 
 use proptest::{collection::vec, option, prelude::*};
 use riverrun_engine::{
-    AwaitFor, Awaiting, BranchSpec, Cancellation, Fact, Failure, Fork, Lineage, Memo, OpKind,
-    Parked, RunState, Started, StateOp, VisitKey, history,
+    AwaitFor, Awaiting, BranchSpec, Cancellation, Fact, Failure, Fork, Lineage, OpKind, Parked,
+    RunState, StateOp, VisitKey, history,
 };
-use riverrun_types::{Json, Millis, Name, Path, RunId, State, StepRef, TriggerType};
+use riverrun_types::{
+    Json, Millis, Name, Path, RunId, State, StepRef, TriggerType,
+    event::{
+        FlowCancelled, FlowCompensating, FlowCompleted, FlowFailed, FlowForked, FlowPaused,
+        FlowResumed, FlowStarted, StateBatch, StateDelete, StateSet, StepAwaitRun, StepAwaitTime,
+        StepAwaitTimeout, StepCancelled, StepCompleted, StepEntered, StepFailed, StepJoined,
+        StepMemo, StepMemoRetry, StepReleased, StepResumed, StepRetry, StepStarted,
+    },
+};
 
 use super::{
     envelope,
@@ -94,7 +102,7 @@ fn cancellation() -> impl Strategy<Value = Cancellation> {
     ("user|parent", text()).prop_map(|(source, reason)| Cancellation { source, reason })
 }
 
-fn started() -> impl Strategy<Value = Started> {
+fn started() -> impl Strategy<Value = FlowStarted> {
     let parent = ("[a-z]{1,4}", name(), 1..3u32, 0..3u32, any::<bool>()).prop_map(
         |(run, step, visit, depth, detached)| Lineage {
             run_id: RunId::new(&run),
@@ -111,7 +119,7 @@ fn started() -> impl Strategy<Value = Started> {
         option::of(time()),
         option::of(parent),
     )
-        .prop_map(|(input, next, not_before, deadline, parent)| Started {
+        .prop_map(|(input, next, not_before, deadline, parent)| FlowStarted {
             input,
             version: "1.0.0".into(),
             next,
@@ -143,9 +151,9 @@ pub fn state_fact() -> impl Strategy<Value = Fact> {
         StateOp { kind, key, value }
     });
     prop_oneof![
-        (path(), any_json()).prop_map(|(key, value)| Fact::StateSet { key, value }),
-        path().prop_map(|key| Fact::StateDelete { key }),
-        vec(op, 0..4).prop_map(Fact::StateBatch),
+        (path(), any_json()).prop_map(|(key, value)| Fact::StateSet(StateSet { key, value })),
+        path().prop_map(|key| Fact::StateDelete(StateDelete { key })),
+        vec(op, 0..4).prop_map(|operations| Fact::StateBatch(StateBatch { operations })),
         vec(("[xyl]", any_json()), 0..3)
             .prop_map(|entries| Fact::StateSnapshot(State::from_iter(entries))),
         Just(Fact::Other),
@@ -154,24 +162,26 @@ pub fn state_fact() -> impl Strategy<Value = Fact> {
 
 pub fn fact() -> impl Strategy<Value = Fact> {
     let ends = prop_oneof![
-        (any_json(), time()).prop_map(|(result, duration_ms)| Fact::Completed {
-            result,
-            duration_ms
+        (any_json(), time()).prop_map(|(result, duration_ms)| {
+            Fact::FlowCompleted(FlowCompleted {
+                result,
+                duration_ms,
+            })
         }),
-        (failure(), time()).prop_map(|(error, duration_ms)| Fact::Failed { error, duration_ms }),
-        (cancellation(), time()).prop_map(|(cancellation, duration_ms)| Fact::Cancelled {
-            cancellation,
-            duration_ms
-        }),
+        (failure(), time())
+            .prop_map(|(error, duration_ms)| Fact::FlowFailed(FlowFailed { error, duration_ms })),
+        (cancellation(), time())
+            .prop_map(|(by, duration_ms)| Fact::FlowCancelled(FlowCancelled::new(by, duration_ms))),
     ];
     let control = prop_oneof![
-        started().prop_map(Fact::Started),
-        text().prop_map(|reason| Fact::Paused { reason }),
-        Just(Fact::Resumed),
-        option::of(time()).prop_map(|deadline| Fact::Forked { deadline }),
+        started().prop_map(Fact::FlowStarted),
+        text().prop_map(|reason| Fact::FlowPaused(FlowPaused { reason })),
+        Just(Fact::FlowResumed(FlowResumed)),
+        option::of(time()).prop_map(|deadline| Fact::FlowForked(FlowForked { deadline })),
     ];
     let steps = prop_oneof![
-        (at(), option::of(time())).prop_map(|(at, at_ms)| Fact::StepStarted { at, at_ms }),
+        (at(), option::of(time()))
+            .prop_map(|(at, at_ms)| Fact::StepStarted(at, StepStarted { at_ms })),
         (
             at(),
             option::of(any_json()),
@@ -181,60 +191,53 @@ pub fn fact() -> impl Strategy<Value = Fact> {
             vec("k[0-2]|flow.failed|log.info", 0..3)
         )
             .prop_map(|(at, result, output_key, next, compensation, emits)| {
-                Fact::StepCompleted {
-                    at,
+                let data = StepCompleted {
                     result,
                     output_key,
                     next,
                     compensation,
                     emits: emits.into_iter().map(Name::from).collect(),
-                }
+                };
+                Fact::StepCompleted(at, data)
             }),
         (at(), failure(), option::of(time()), option::of(name())).prop_map(
-            |(at, error, retry_at, next)| Fact::StepFailed {
-                at,
-                error,
-                retry_at,
-                next
+            |(at, error, retry_at, next)| {
+                Fact::StepFailed(at, StepFailed::new(error, retry_at, next))
             }
         ),
         (at(), any::<String>(), time(), any::<bool>()).prop_map(|(at, reason, delay_ms, lost)| {
-            Fact::StepRetry {
-                at,
+            let data = StepRetry {
                 reason,
                 delay_ms,
                 lost,
-            }
+            };
+            Fact::StepRetry(at, data)
         }),
         (at(), any::<String>(), time(), option::of(any_json())).prop_map(
-            |(at, reason, waited_ms, value)| Fact::StepResumed {
-                at,
-                reason,
-                waited_ms,
-                value
+            |(at, reason, waited_ms, value)| {
+                let data = StepResumed {
+                    reason,
+                    waited_ms,
+                    value,
+                };
+                Fact::StepResumed(at, data)
             }
         ),
         (at(), any::<[String; 2]>(), option::of(any_json())).prop_map(
-            |(at, [code, message], details)| Fact::StepParked {
-                at,
-                parked: Parked {
+            |(at, [code, message], details)| {
+                let parked = Parked {
                     code: code.into(),
                     message,
                     details,
-                },
+                };
+                Fact::StepParked(at, parked)
             }
         ),
-        (at(), any::<String>(), time()).prop_map(|(at, reason, waited_ms)| Fact::StepReleased {
-            at,
-            reason,
-            waited_ms,
+        (at(), any::<String>(), time()).prop_map(|(at, reason, waited_ms)| {
+            Fact::StepReleased(at, StepReleased { reason, waited_ms })
         }),
         (at(), cancellation(), option::of(name())).prop_map(|(at, cancellation, compensation)| {
-            Fact::StepCancelled {
-                at,
-                cancellation,
-                compensation,
-            }
+            Fact::StepCancelled(at, StepCancelled::new(cancellation, compensation))
         }),
     ];
     let waits = prop_oneof![
@@ -245,33 +248,36 @@ pub fn fact() -> impl Strategy<Value = Fact> {
             option::of(any_json()),
             option::of(option::of(name()))
         )
-            .prop_map(|(at, until_ms, reason, output, next)| Fact::AwaitTime {
-                at,
-                until_ms,
-                reason,
-                output,
-                next
+            .prop_map(|(at, until_ms, reason, output, next)| {
+                let data = StepAwaitTime {
+                    until_ms: Some(until_ms),
+                    reason,
+                    output,
+                    next,
+                    ..StepAwaitTime::default()
+                };
+                Fact::StepAwaitTime(at, data)
             }),
-        (at(), awaiting()).prop_map(|(at, awaiting)| Fact::Await { at, awaiting }),
+        (at(), awaiting()).prop_map(|(at, awaiting)| awaiting.fact(at)),
         (at(), time(), option::of(name()), option::of(any_json())).prop_map(
             |(at, waited_ms, next, value)| {
-                Fact::AwaitTimeout {
-                    at,
+                let data = StepAwaitTimeout {
                     kind: "event".into(),
                     waited_ms,
                     next,
                     value,
-                }
+                };
+                Fact::StepAwaitTimeout(at, data)
             }
         ),
-        (at(), fork()).prop_map(|(at, fork)| Fact::AwaitBranches { at, fork }),
+        (at(), fork()).prop_map(|(at, fork)| Fact::StepAwaitBranches(at, fork)),
         (at(), "[a-z]{1,4}", name()).prop_map(|(at, run, flow)| {
-            Fact::AwaitRun {
-                at,
+            let data = StepAwaitRun {
                 run: RunId::new(&run),
                 flow,
                 version: "1".into(),
-            }
+            };
+            Fact::StepAwaitRun(at, data)
         }),
     ];
     let undoes =
@@ -284,7 +290,7 @@ pub fn fact() -> impl Strategy<Value = Fact> {
         option::of(any_json()),
         prop::collection::vec(name(), 0..3),
     )
-        .prop_map(|(op, name, nth, value, error, emits)| Memo {
+        .prop_map(|(op, name, nth, value, error, emits)| StepMemo {
             op: op.into(),
             name,
             nth,
@@ -294,24 +300,24 @@ pub fn fact() -> impl Strategy<Value = Fact> {
         });
     let events = prop_oneof![
         (at(), option::of(any_json()), any::<bool>(), undoes()).prop_map(
-            |(at, input, joined, undoes)| Fact::Entered {
-                at,
-                input,
-                joined,
-                undoes
+            |(at, input, joined, undoes)| {
+                let data = StepEntered {
+                    input,
+                    joined,
+                    undoes,
+                };
+                Fact::StepEntered(at, data)
             }
         ),
-        (name(), name(), option::of(any_json())).prop_map(|(step, kind, input)| Fact::Joined {
-            step,
-            kind,
-            input
-        }),
-        (at(), memo).prop_map(|(at, memo)| Fact::Memo { at, memo }),
+        (name(), name(), option::of(any_json()))
+            .prop_map(|(step, kind, input)| { Fact::StepJoined(StepJoined { step, kind, input }) }),
+        (at(), memo).prop_map(|(at, memo)| Fact::StepMemo(at, memo)),
+        (at(), memo_retry()).prop_map(|(at, retry)| Fact::StepMemoRetry(at, retry)),
         (failure(), option::of(cancellation())).prop_map(|(error, cancellation)| {
-            Fact::Compensating {
+            Fact::FlowCompensating(FlowCompensating {
                 error,
                 cancellation,
-            }
+            })
         }),
         emitted(),
     ];
@@ -320,6 +326,29 @@ pub fn fact() -> impl Strategy<Value = Fact> {
         1 => ends.boxed(), 2 => control.boxed(), 6 => steps.boxed(), 4 => waits.boxed(),
         3 => events.boxed(), 2 => state_fact().boxed(),
     ]
+}
+
+fn memo_retry() -> impl Strategy<Value = StepMemoRetry> {
+    (
+        "memo|emit",
+        name(),
+        option::of(2..9u32),
+        1..9u32,
+        any_json(),
+        time(),
+        time(),
+    )
+        .prop_map(
+            |(op, name, nth, failures, error, delay_ms, until_ms)| StepMemoRetry {
+                op: op.into(),
+                name,
+                nth,
+                failures,
+                error,
+                delay_ms,
+                until_ms,
+            },
+        )
 }
 
 pub fn emitted() -> impl Strategy<Value = Fact> {
@@ -369,7 +398,7 @@ proptest! {
     /// Whatever stands in a stream, reading it does not break, and a snapshot of it reads back.
     #[test]
     fn no_stream_breaks_the_reducer(first in started(), facts in vec(fact(), 0..40)) {
-        let facts = std::iter::once(Fact::Started(first)).chain(facts);
+        let facts = std::iter::once(Fact::FlowStarted(first)).chain(facts);
         let stream: Vec<_> = facts.enumerate().map(|(ms, fact)| fact.draft(ms as i64)).collect();
         let state = reduce(&stream);
         prop_assert_eq!(state.len, stream.len() as u64);

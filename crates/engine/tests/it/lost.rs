@@ -1,7 +1,7 @@
 //! Workers that are gone.
 
 use riverrun_engine::{Fact, Input, Outcome};
-use riverrun_types::StepRef;
+use riverrun_types::{StepRef, event::StepStarted};
 use serde_json::json;
 
 use super::{run::reduce, script::check};
@@ -128,10 +128,7 @@ fn numbers_as_large_as_they_come_do_no_harm() {
         visit: key.visit,
         attempt: u32::MAX,
     };
-    run.append(Fact::StepStarted {
-        at: last,
-        at_ms: None,
-    });
+    run.append(Fact::StepStarted(last, StepStarted::default()));
     run.decide(Input::Lost);
     run.decide(Input::Begin(key.clone()));
     run.decide(Input::Finished {

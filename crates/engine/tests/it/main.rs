@@ -19,6 +19,7 @@ mod measure;
 mod parallel;
 mod park;
 mod properties;
+mod recorded_events;
 mod retries;
 mod run;
 mod script;

@@ -8,7 +8,11 @@ use riverrun_engine::{
     HistoryEntry, HistoryPage, Input, Outcome, Parked, RunState, SubFlow, Visit, VisitKey, Wait,
     history,
 };
-use riverrun_types::{Draft, EventType, Json, Millis, Name, RunId, VisitStatus, time::NEVER};
+use riverrun_types::{
+    Draft, EventType, Json, Millis, Name, RunId, VisitStatus,
+    event::{StepAwaitTimeout, StepFailed},
+    time::NEVER,
+};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -602,18 +606,23 @@ fn assert_stream(run: &Run) {
             promised.remove(&(key, kind));
             continue;
         }
-        if let Fact::StepCompleted { emits, .. } = &fact {
-            promised.extend(emits.iter().map(|kind| (key.clone(), kind.clone())));
+        if let Fact::StepCompleted(_, completed) = &fact {
+            promised.extend(
+                completed
+                    .emits
+                    .iter()
+                    .map(|kind| (key.clone(), kind.clone())),
+            );
         }
         assert!(!ends.contains_key(&key), "{draft:?} after the visit's end");
         match fact {
-            Fact::StepCompleted { .. }
-            | Fact::StepCancelled { .. }
-            | Fact::AwaitTimeout { next: Some(_), .. }
-            | Fact::StepFailed { retry_at: None, .. } => {
+            Fact::StepCompleted(..)
+            | Fact::StepCancelled(..)
+            | Fact::StepAwaitTimeout(_, StepAwaitTimeout { next: Some(_), .. })
+            | Fact::StepFailed(_, StepFailed { retry_at: None, .. }) => {
                 *ends.entry(key).or_default() += 1;
             }
-            Fact::StepStarted { .. } => *attempts.entry((key, at.attempt)).or_default() += 1,
+            Fact::StepStarted(..) => *attempts.entry((key, at.attempt)).or_default() += 1,
             _ => {}
         }
     }
@@ -646,14 +655,11 @@ fn assert_entered_once(run: &Run) {
         let mut entered: BTreeMap<Name, usize> = BTreeMap::new();
         while let Some(draft) = ahead.peek() {
             let step = match Fact::read(draft) {
-                Fact::Joined { step, .. } => Some(step),
-                Fact::Entered {
-                    at,
-                    joined: false,
-                    undoes: None,
-                    ..
-                } => Some(at.name),
-                Fact::Entered { .. } => None,
+                Fact::StepJoined(joined) => Some(joined.step),
+                Fact::StepEntered(at, entered) => {
+                    let is_by_event = !entered.joined && entered.undoes.is_none();
+                    is_by_event.then_some(at.name)
+                }
                 _ => break,
             };
             if let Some(step) = step {
@@ -686,13 +692,13 @@ fn assert_ends_with_the_last_visit(stream: &[Draft]) {
         let fact = Fact::read(draft);
         state.apply(draft);
         match &fact {
-            Fact::Completed { .. } => return assert!(is_idle, "{draft:?}"),
+            Fact::FlowCompleted(_) => return assert!(is_idle, "{draft:?}"),
             // What was still to be emitted is not.
-            Fact::Failed { .. } | Fact::Cancelled { .. } => return assert!(is_quiet, "{draft:?}"),
+            Fact::FlowFailed(_) | Fact::FlowCancelled(_) => return assert!(is_quiet, "{draft:?}"),
             // The next event says what is undone first, or where the last one led.
-            Fact::Compensating { .. } | Fact::Entered { .. } | Fact::Joined { .. } => continue,
+            Fact::FlowCompensating(_) | Fact::StepEntered(..) | Fact::StepJoined(_) => continue,
             // A copy may begin in the middle of a decision.
-            Fact::Forked { .. } => continue,
+            Fact::FlowForked(_) => continue,
             _ => assert!(!has_begun || !is_idle, "{draft:?}"),
         }
     }

@@ -28,7 +28,12 @@ use riverrun_engine::{
     Outcome, Over, Parked, Queued, SubFlow, Template, VisitKey, Wait,
 };
 use riverrun_types::{
-    Draft, EventType, Json, Millis, Name, Path, RunId, State, StepRef, TriggerType, time::NEVER,
+    Draft, EventType, Json, Millis, Name, Path, RunId, State, StepRef, TriggerType,
+    event::{
+        FlowFailed, FlowForked, StateBatch, StateDelete, StateSet, StepAwaitTime, StepCompleted,
+        StepEntered, StepFailed,
+    },
+    time::NEVER,
 };
 use serde_json::Value;
 
@@ -221,7 +226,7 @@ impl Player {
                     error: None,
                     emits: Vec::new(),
                 };
-                self.append(Fact::Memo { at, memo })
+                self.append(Fact::StepMemo(at, memo.into()))
             }
             "journal" => {
                 let visit = self.run().state.visit(&key(first)).unwrap();
@@ -277,14 +282,16 @@ impl Player {
             "resume" => self.decide(Input::Resume),
             "fork-here" => self.fork(usize::MAX),
             "fork-at" => self.fork(first.parse().unwrap()),
-            "set" => self.append(Fact::StateSet {
+            "set" => self.append(Fact::StateSet(StateSet {
                 key: Path::new(first),
                 value: json(tail),
-            }),
-            "delete" => self.append(Fact::StateDelete {
+            })),
+            "delete" => self.append(Fact::StateDelete(StateDelete {
                 key: Path::new(first),
-            }),
-            "batch" => self.append(Fact::StateBatch(serde_json::from_str(rest).unwrap())),
+            })),
+            "batch" => self.append(Fact::StateBatch(StateBatch {
+                operations: serde_json::from_str(rest).unwrap(),
+            })),
             "snapshot" => self.append(Fact::StateSnapshot(State::from_input(&json(rest)))),
             "state" => vec![format!("= {}", self.run().state.state.json().as_str())],
             "status" => vec![self.status()],
@@ -563,62 +570,76 @@ pub fn line(draft: &Draft) -> String {
         .as_ref()
         .map_or_else(String::new, |at| format!(" {}", of(at)));
     let what = match Fact::try_read(draft).expect("what the engine wrote reads back") {
-        Fact::Started(started) => {
+        Fact::FlowStarted(started) => {
             let time = |name, ms: Option<Millis>| {
                 ms.map_or_else(String::new, |ms| format!(" {name} {}", ms - T0))
             };
             time("from", started.not_before) + &time("until", started.deadline)
         }
-        Fact::Completed { result, .. } => format!(" {}", result.as_str()),
-        Fact::Failed { error, .. } => {
+        Fact::FlowCompleted(completed) => format!(" {}", completed.result.as_str()),
+        Fact::FlowFailed(FlowFailed { error, .. }) => {
             let at = error
                 .step_id
                 .as_ref()
                 .map_or_else(String::new, |step| format!(" at {step}"));
             format!(" {}{at}", error.code)
         }
-        Fact::Cancelled { cancellation, .. } => format!(" by {}", cancellation.source),
-        Fact::Forked { deadline: Some(ms) } => format!(" until {}", ms - T0),
-        Fact::StepCompleted { next, result, .. } => {
+        Fact::FlowCancelled(cancelled) => format!(" by {}", cancelled.source),
+        Fact::FlowForked(FlowForked { deadline: Some(ms) }) => format!(" until {}", ms - T0),
+        Fact::StepCompleted(_, StepCompleted { next, result, .. }) => {
             let result = result.map_or_else(String::new, |result| format!(" {}", result.as_str()));
             result + &next.map_or_else(String::new, |next| format!(" -> {next}"))
         }
-        Fact::StepFailed {
-            error,
-            retry_at,
-            next,
-            ..
-        } => {
+        Fact::StepFailed(_, failed) => {
+            let StepFailed {
+                error,
+                retry_at,
+                next,
+                ..
+            } = failed;
             let retry = retry_at.map_or_else(String::new, |ms| format!(" again at {}", ms - T0));
             let next = next.map_or_else(String::new, |next| format!(" -> {next}"));
             format!(" {}{retry}{next}", error.code)
         }
-        Fact::StepCancelled { cancellation, .. } => format!(" by {}", cancellation.source),
-        Fact::StepRetry { lost: true, .. } => " lost".to_owned(),
-        Fact::StepParked { parked, .. } => format!(" {}", parked.code),
-        Fact::StepReleased { waited_ms, .. } => format!(" after {waited_ms}"),
-        Fact::StepResumed { waited_ms, .. } => format!(" after {waited_ms}"),
-        Fact::AwaitTime { until_ms, .. } => format!(" until {}", until_ms - T0),
-        Fact::Await { awaiting, .. } => {
+        Fact::StepCancelled(_, cancelled) => format!(" by {}", cancelled.source),
+        Fact::StepRetry(_, retry) if retry.lost => " lost".to_owned(),
+        Fact::StepParked(_, parked) => format!(" {}", parked.code),
+        Fact::StepReleased(_, released) => format!(" after {}", released.waited_ms),
+        Fact::StepResumed(_, resumed) => format!(" after {}", resumed.waited_ms),
+        Fact::StepAwaitTime(
+            _,
+            StepAwaitTime {
+                await_id: None,
+                until_ms,
+                ..
+            },
+        ) => {
+            format!(" until {}", until_ms.unwrap() - T0)
+        }
+        fact
+        @ (Fact::StepAwaitTime(..) | Fact::StepAwaitEvent(..) | Fact::StepAwaitTrigger(..)) => {
+            let (_, awaiting) = Awaiting::of(&fact).unwrap();
             let until = awaiting.until_ms;
             let until = until.map_or_else(String::new, |ms| format!(" until {}", ms - T0));
             format!(" {}{until}", awaiting.id)
         }
-        Fact::AwaitTimeout {
-            waited_ms, next, ..
-        } => {
+        Fact::StepAwaitTimeout(_, timeout) => {
+            let (waited_ms, next) = (timeout.waited_ms, timeout.next);
             let next = next.map_or_else(String::new, |next| format!(" -> {next}"));
             format!(" after {waited_ms}{next}")
         }
-        Fact::Entered { joined: true, .. } => " joined".to_owned(),
-        Fact::Entered {
-            undoes: Some(undone),
-            ..
-        } => format!(" undoes {}", visit_text(&undone.step, undone.visit, 1)),
-        Fact::Joined { kind, .. } => format!(" {kind}"),
-        Fact::Compensating { error, .. } => format!(" {}", error.code),
-        Fact::AwaitRun { run, .. } => format!(" {run}"),
-        Fact::AwaitBranches { fork, .. } => format!(" {}", fork.branches.len()),
+        Fact::StepEntered(_, entered) if entered.joined => " joined".to_owned(),
+        Fact::StepEntered(
+            _,
+            StepEntered {
+                undoes: Some(undone),
+                ..
+            },
+        ) => format!(" undoes {}", visit_text(&undone.step, undone.visit, 1)),
+        Fact::StepJoined(joined) => format!(" {}", joined.kind),
+        Fact::FlowCompensating(failed) => format!(" {}", failed.error.code),
+        Fact::StepAwaitRun(_, child) => format!(" {}", child.run),
+        Fact::StepAwaitBranches(_, fork) => format!(" {}", fork.branches.len()),
         _ => String::new(),
     };
     format!("{kind}{place}{what}")

@@ -6,8 +6,8 @@ use serde_json::value::RawValue;
 use super::document::{code_units, element, member};
 use super::names::is_inherited_by_some;
 use super::{Literal, Native, Operand, Path, Root, Step};
-use crate::Error;
 use crate::expr::{Arg, Evaluated};
+use crate::{Error, older_names};
 
 impl Native {
     /// `None` if these documents need QuickJS after all.
@@ -163,7 +163,10 @@ impl<'a> OperandRef<'a> {
         let value = match step.index {
             Some(index) if json.starts_with('[') => element(json, index),
             None if json.starts_with('[') => Ok(None),
-            _ => member(json, &step.key),
+            _ => match member(json, &step.key) {
+                Ok(None) if *step.key == *older_names::OLDER => member(json, older_names::TODAYS),
+                found => found,
+            },
         };
         let bad = || Error::bad_argument(args[arg].name);
         match value.map_err(|_| bad())? {

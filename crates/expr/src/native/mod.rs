@@ -15,6 +15,8 @@ mod properties;
 
 use names::is_inherited_by_some;
 
+use crate::older_names::OLDER;
+
 /// A parsed simple expression.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Native {
@@ -66,10 +68,12 @@ impl Path {
         }
     }
 
-    /// Its keys, if each of them is a member of the document: no index, and no `length`.
+    /// Its keys, if each of them is a member of the document: no index, no `length`, and no name
+    /// that another member may have.
     fn keys(&self) -> Option<Vec<Box<str>>> {
         let plain = |Step { key, index, .. }: &Step| {
-            index.is_none() && !key.contains('.') && !is_inherited_by_some(key)
+            let is_older = **key == *OLDER;
+            index.is_none() && !key.contains('.') && !is_inherited_by_some(key) && !is_older
         };
         let all = !self.steps.is_empty() && self.steps.iter().all(plain);
         all.then(|| self.steps.iter().map(|step| step.key.clone()).collect())
@@ -151,6 +155,7 @@ mod tests {
             "(e) => e.data?.name.at === 1",
             "(e, ctx) => ctx.input.id === 7",
             "(e) => e.data.id > 1",
+            "(e) => e.data.error.retryable === false",
         ] {
             check(other, None);
         }

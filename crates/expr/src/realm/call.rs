@@ -7,6 +7,7 @@ use rquickjs::{Ctx, Function, Persistent, Value};
 use super::Text;
 use super::cache::Cache;
 use crate::expr::Arg;
+use crate::older_names::{OLDER, READABLE_BY_OLDER, TODAYS};
 use crate::{Error, Expr, Limits, syntax};
 
 /// Enough of a thrown message to understand it.
@@ -104,12 +105,25 @@ impl<'js> Scope<'_, 'js> {
         // One byte to spare for the terminator that C wants.
         let mut text = Vec::with_capacity(json.len() + 1);
         text.extend_from_slice(json.as_bytes());
-        self.ctx
+        let value = self
+            .ctx
             .json_parse(text)
             .map_err(|error| match self.failed(error) {
                 Error::Memory { bytes } => Error::Memory { bytes },
                 _ => Error::bad_argument(name),
-            })
+            })?;
+        match self.expr.source().contains(OLDER) && json.contains(TODAYS) {
+            true => self.readable_by_older(value),
+            false => Ok(value),
+        }
+    }
+
+    fn readable_by_older(&self, value: Value<'js>) -> Result<Value<'js>, Error> {
+        let function: Function<'js> = self
+            .ctx
+            .eval(READABLE_BY_OLDER)
+            .map_err(|error| self.failed(error))?;
+        self.call(&function, &[value])
     }
 
     fn call(&self, function: &Function<'js>, values: &[Value<'js>]) -> Result<Value<'js>, Error> {

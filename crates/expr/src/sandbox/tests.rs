@@ -37,6 +37,38 @@ fn fails(sandbox: &Sandbox, source: &str, code: &str, message: &str) {
 }
 
 #[test]
+fn errors_can_be_read_by_the_name_that_the_specifications_use() {
+    let sandbox = small();
+    let event = r#"{"data":{"error":{"code":"E","retriable":false}},
+        "own":{"retriable":true,"retryable":1},"list":[{"retriable":true}]}"#;
+    let args = [Arg::new("event", event)];
+    for (source, expected) in [
+        ("(e) => e.data.error.retryable === false", "true"),
+        ("event.data.error.retryable", "false"),
+        ("event.own.retryable", "1"),
+        ("event.data.retryable === undefined", "true"),
+        ("event.list.some((error) => error.retryable)", "true"),
+        (
+            "!event.data.error.retryable && event.own.retryable === 1",
+            "true",
+        ),
+        // It is not there for whoever gets the result.
+        (
+            "(e) => e.data.error.retryable ? 1 : e.data.error",
+            r#"{"code":"E","retriable":false}"#,
+        ),
+    ] {
+        let native = Expr::compile(source).unwrap();
+        if let Some(found) = native.eval_native(&args) {
+            assert_eq!(found.unwrap().unwrap().get(), expected, "{source}");
+        }
+        let quickjs = Expr::compile_for_quickjs(source).unwrap();
+        let found = sandbox.eval_blocking(&quickjs, &args).unwrap().unwrap();
+        assert_eq!(found.get(), expected, "{source}");
+    }
+}
+
+#[test]
 fn expressions_see_names_and_functions_get_positions() {
     let sandbox = small();
     for (source, expected) in [

@@ -175,9 +175,9 @@ pub(crate) fn check_writes(plan: &Plan, state: &RunState, drafts: &[Draft]) -> R
 /// The bytes of the largest value that a write puts somewhere.
 fn largest(fact: &Fact) -> usize {
     match fact {
-        Fact::StateSet { value, .. } => value.bytes(),
-        Fact::StateBatch(operations) => {
-            let values = operations.iter().filter_map(|op| op.value.as_ref());
+        Fact::StateSet(write) => write.value.bytes(),
+        Fact::StateBatch(batch) => {
+            let values = batch.operations.iter().filter_map(|op| op.value.as_ref());
             values.map(Json::bytes).max().unwrap_or_default()
         }
         Fact::StateSnapshot(state) => {

@@ -540,7 +540,8 @@ mod tests {
         }]);
         let mut written = Message::new(Vec::new());
         let (key, value) = (riverrun_types::Path::new("late"), Json::null());
-        written.writes = vec![Fact::StateSet { key, value }.draft(now)];
+        let write = riverrun_types::event::StateSet { key, value };
+        written.writes = vec![Fact::StateSet(write).draft(now)];
         let (first, second, third) = tokio::join!(
             runs.deliver(&run, tick),
             runs.deliver(&run, cancelled),

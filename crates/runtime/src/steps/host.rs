@@ -18,7 +18,10 @@ use riverrun_contract::{Cancellation, Host, Process};
 use riverrun_engine::{Fact, Input, Memo, Operation, in_run};
 use riverrun_protocol::{Frame, JournalEntry, WorkError};
 use riverrun_store::{Awaited, Change, ClaimedJob, Error as StoreError, NewAwait, Note};
-use riverrun_types::{Draft, ErrorCode, EventId, Json, Millis, Name, Retry, StepRef, TriggerType};
+use riverrun_types::{
+    Draft, ErrorCode, EventId, Json, Millis, Name, Retry, StepRef, TriggerType,
+    event::{StateBatch, StateDelete, StateSet},
+};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -331,7 +334,7 @@ impl StepHost {
                 emits: Vec::new(),
             };
             let at = self.at.clone();
-            Fact::Memo { at, memo }.draft(now)
+            Fact::StepMemo(at, memo.into()).draft(now)
         })
     }
 
@@ -344,7 +347,7 @@ impl StepHost {
             name: memo.name.clone(),
             nth: memo.nth,
         };
-        let draft = Fact::Memo { at, memo }.draft(self.steps.base().now_ms());
+        let draft = Fact::StepMemo(at, memo.into()).draft(self.steps.base().now_ms());
         self.room.record(&draft)?;
         let said = self.said.take().await;
         self.store(said, Some(draft), more).await?;
@@ -515,8 +518,8 @@ impl Host for StepHost {
                 self.saw(seen)?;
                 let key = path(&key)?;
                 let value = value.unwrap_or_else(Json::null);
-                self.write(Fact::StateSet { key, value }, if_version, in_run)
-                    .await
+                let data = StateSet { key, value };
+                self.write(Fact::StateSet(data), if_version, in_run).await
             }
             "state.delete" => {
                 let KeyParams {
@@ -528,7 +531,8 @@ impl Host for StepHost {
                 } = params(&asked)?;
                 self.saw(seen)?;
                 let key = path(&key)?;
-                self.write(Fact::StateDelete { key }, if_version, in_run)
+                let data = StateDelete { key };
+                self.write(Fact::StateDelete(data), if_version, in_run)
                     .await
             }
             "state.setBatch" => {
@@ -547,8 +551,8 @@ impl Host for StepHost {
                         value: Some(value),
                     });
                 }
-                self.write(Fact::StateBatch(operations), if_version, in_run)
-                    .await
+                let data = StateBatch { operations };
+                self.write(Fact::StateBatch(data), if_version, in_run).await
             }
             "emit" => self.emit(&asked).await,
             "memo" => {

@@ -75,17 +75,13 @@ impl StepHost {
         };
         let now = self.steps.base().now_ms();
         let until_ms = now.saturating_add(delay_ms);
-        let fact = Fact::MemoRetry {
-            at: self.at.clone(),
-            retry: MemoRetry {
-                operation: operation.clone(),
-                failures,
-                error: failed.error,
-                until_ms,
-            },
-            delay_ms,
+        let retry = MemoRetry {
+            operation: operation.clone(),
+            failures,
+            error: failed.error,
+            until_ms,
         };
-        let draft = fact.draft(now);
+        let draft = Fact::StepMemoRetry(self.at.clone(), retry.data(delay_ms)).draft(now);
         let bytes = self.room.record(&draft)?;
         let said = self.said.take().await;
         self.store(said, Some(draft), Vec::new()).await?;

@@ -6,7 +6,7 @@ use riverrun_engine::{Fact, meant};
 use riverrun_store::{Append, Change, Commit, Expect, Once};
 use riverrun_types::{
     Draft, ErrorCode, EventId, EventType, Json, Name, Path, StreamName,
-    event::EventContext,
+    event::{EventContext, StateDelete, StateSet, StepCompleted},
     normalise::{self, Envelope, Refused},
 };
 
@@ -231,8 +231,10 @@ fn is_state_write(draft: &Draft) -> bool {
     );
     known
         && Fact::try_read(draft).is_some_and(|fact| match fact {
-            Fact::StateSet { key, .. } | Fact::StateDelete { key } => key.is_valid(),
-            Fact::StateBatch(operations) => operations.iter().all(|op| op.key.is_valid()),
+            Fact::StateSet(StateSet { key, .. }) | Fact::StateDelete(StateDelete { key }) => {
+                key.is_valid()
+            }
+            Fact::StateBatch(batch) => batch.operations.iter().all(|op| op.key.is_valid()),
             _ => true,
         })
 }
@@ -244,20 +246,23 @@ pub(crate) fn is_too_deep(fact: &Fact) -> bool {
         value.is_deeper(Json::MAX_VALUE_DEPTH.saturating_sub(around))
     };
     match fact {
-        Fact::StateSet { key, value } => is_deep(key, value),
-        Fact::StateBatch(operations) => operations.iter().any(|operation| {
+        Fact::StateSet(StateSet { key, value }) => is_deep(key, value),
+        Fact::StateBatch(batch) => batch.operations.iter().any(|operation| {
             let value = operation.value.as_ref();
             value.is_some_and(|value| is_deep(&operation.key, value))
         }),
         Fact::StateSnapshot(state) => state
             .iter()
             .any(|(_, value)| value.is_deeper(Json::MAX_VALUE_DEPTH)),
-        Fact::Started(started) => started.input.is_deeper(Json::MAX_VALUE_DEPTH),
-        Fact::StepCompleted {
-            result: Some(result),
-            output_key,
-            ..
-        } => match output_key {
+        Fact::FlowStarted(started) => started.input.is_deeper(Json::MAX_VALUE_DEPTH),
+        Fact::StepCompleted(
+            _,
+            StepCompleted {
+                result: Some(result),
+                output_key,
+                ..
+            },
+        ) => match output_key {
             Some(key) => is_deep(key, result),
             None => result.is_deeper(Json::MAX_VALUE_DEPTH),
         },

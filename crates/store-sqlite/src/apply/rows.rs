@@ -89,7 +89,8 @@ fn mended(conn: &Connection, row: &Row<'_>) -> Worked<RunRow> {
     Ok(RunRow {
         place,
         status: status.unwrap_or(RunStatus::Waiting),
-        len: chunked_len(conn, place)?,
+        // Chunks of a run go with it alone.
+        len: chunked_len(conn, place)?.unwrap_or_default(),
         turn: columns::count(row, 3).unwrap_or_default(),
         last_ms: row.get(4).unwrap_or_default(),
     })
@@ -106,14 +107,21 @@ impl StreamRows for Tables<'_> {
             .prepare_cached("SELECT no, len, last_ms FROM streams WHERE kind = ?1 AND id = ?2")?;
         let row = statement.query_row((kind, &*name.id), |row| {
             let place: i64 = row.get(0)?;
+            let last_ms: Millis = row.get(2).unwrap_or_default();
             // Where a number is damaged, its chunks say where the next event goes.
+            let len = match columns::count(row, 1) {
+                Ok(len) => len,
+                Err(_) => match chunked_len(&self.0.conn, -place)? {
+                    Some(len) => len,
+                    // All were removed. No stream had an event for each millisecond since 1970, so
+                    // readers who wait behind its last event get the next one.
+                    None => u64::try_from(last_ms).unwrap_or_default(),
+                },
+            };
             Ok(StreamRow {
                 place,
-                len: match columns::count(row, 1) {
-                    Ok(len) => len,
-                    Err(_) => chunked_len(&self.0.conn, -place)?,
-                },
-                last_ms: row.get(2).unwrap_or_default(),
+                len,
+                last_ms,
             })
         });
         Ok(row.optional()?)

@@ -23,7 +23,7 @@ pub(crate) use end::{end, forget};
 pub(crate) use fire::fire;
 pub(crate) use lookback::each as each_emitted;
 pub(crate) use quiet::Quiet;
-pub(crate) use record::{COLUMNS, TABLES, load, record, state_code};
+pub(crate) use record::{COLUMNS, TABLES, load, record, shape_of, state_code};
 pub(crate) use shapes::of_kind;
 pub(crate) use signal::{listen, remove_signal, signal};
 pub(crate) use trim::trim;

@@ -1,6 +1,8 @@
 //! How an await lies in its row.
 
-use riverrun_store::{AwaitRecord, AwaitState, Awaited, Error, Matcher, NewAwait, Result};
+use riverrun_store::{
+    AwaitRecord, AwaitState, Awaited, Error, Matcher, NewAwait, Result, equality::Shape,
+};
 use riverrun_types::{Json, Millis, Name, Path, RunId};
 use rusqlite::Row;
 use serde::{Deserialize, Serialize};
@@ -91,6 +93,11 @@ pub(super) fn body(new: &NewAwait) -> Option<Json> {
 pub(super) fn looks_back(body: Option<Payload>) -> Result<Option<(Millis, Vec<Json>)>> {
     let body = read(body)?;
     Ok(body.lookback_ms.map(|ms| (ms, body.given)))
+}
+
+/// The paths and the key of an await, which follow from what it compares.
+pub(crate) fn shape_of(body: Option<Payload>) -> Result<Shape> {
+    Ok(Shape::of(&read(body)?.equal))
 }
 
 fn read(body: Option<Payload>) -> Result<Body> {

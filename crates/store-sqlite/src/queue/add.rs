@@ -50,6 +50,7 @@ pub(crate) fn add(
     };
     let token = takes.as_ref().map(|takes| takes.token());
     let started_ms = takes.as_ref().map(|takes| takes.now_ms());
+    let started_ms = started_ms.map(|started_ms| started_ms.max(job.created_ms));
     let data = job.data.as_str();
     let inline = (data.len() <= INLINE).then_some(Sealed(data));
     let inserted = conn

@@ -232,8 +232,8 @@ fn take_lane(
     let mut damaged = Vec::new();
     let mut jobs: Vec<(i64, ClaimedJob)> = {
         let mut statement = conn.prepare_cached(
-            "UPDATE work SET state = 2, lease = ?1, attempt = attempt + 1, started_ms = ?2,
-                    told = min(told, 1)
+            "UPDATE work SET state = 2, lease = ?1, attempt = attempt + 1,
+                    started_ms = max(?2, created_ms), told = min(told, 1)
              WHERE no IN (SELECT no FROM work WHERE queue = ?3 AND lane = ?4 AND state = 0
                           ORDER BY rank, no LIMIT ?5)
              RETURNING no, id, name, data, key, attempt, created_ms, options, checkpoint, at_ms,
@@ -302,7 +302,8 @@ impl Damaged {
         tracing::error!(job = %self.id, error = %self.error, "the job is damaged; it has failed");
         let error = damage(&self.error.to_string());
         conn.prepare_cached(
-            "UPDATE work SET state = 4, lease = NULL, cancel = 0, ended_ms = ?2, error = ?3
+            "UPDATE work SET state = 4, lease = NULL, cancel = 0, error = ?3,
+                    ended_ms = max(?2, coalesce(started_ms, created_ms))
              WHERE no = ?1",
         )?
         .execute((self.no, now, Sealed::json(&error)))?;

@@ -137,7 +137,8 @@ fn end(
 ) -> Worked<()> {
     let (conn, lease) = (&core.conn, &settle.lease);
     conn.prepare_cached(
-        "UPDATE work SET state = ?2, lease = NULL, cancel = 0, ended_ms = ?3,
+        "UPDATE work SET state = ?2, lease = NULL, cancel = 0,
+                ended_ms = max(?3, coalesce(started_ms, created_ms)),
                 error = CASE WHEN ?2 = 5 AND cancel = 2 THEN error ELSE ?4 END, result = ?5
          WHERE no = ?1",
     )?

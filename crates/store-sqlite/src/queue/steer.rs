@@ -156,7 +156,7 @@ fn cancel(core: &Core, row: &Row, reason: Option<&str>, now: Millis) -> Worked<(
         return Ok(());
     }
     conn.prepare_cached(
-        "UPDATE work SET state = 5, ended_ms = ?2,
+        "UPDATE work SET state = 5, ended_ms = max(?2, coalesce(started_ms, created_ms)),
                 error = CASE WHEN cancel = 2 THEN error ELSE ?3 END, cancel = 0
          WHERE no = ?1",
     )?

@@ -70,7 +70,9 @@ pub(super) fn record(view: View<'_>, row: &Row<'_>) -> Result<RunRecord> {
         correlation: columns.plain(16, "the correlation id")?,
         len: match columns.whole("the number of its events", columns::count(row, 8))? {
             Some(len) => len,
-            None => chunked_len(view.conn, row.get(0).map_err(translate)?).map_err(translate)?,
+            None => chunked_len(view.conn, row.get(0).map_err(translate)?)
+                .map_err(translate)?
+                .unwrap_or_default(),
         },
         turn: columns.count(9, "the number of its decisions")?,
     };
@@ -87,8 +89,9 @@ pub(super) fn record(view: View<'_>, row: &Row<'_>) -> Result<RunRecord> {
     Ok(record)
 }
 
-/// The number of events that the chunks of a stream contain, for a row whose own number is damaged.
-pub(crate) fn chunked_len(conn: &Connection, stream: i64) -> rusqlite::Result<u64> {
-    conn.prepare_cached("SELECT coalesce(max(first + count), 0) FROM chunks WHERE stream = ?1")?
+/// The number of events that a stream has had as its chunks say, for a row whose own number is
+/// damaged. None where all chunks were removed.
+pub(crate) fn chunked_len(conn: &Connection, stream: i64) -> rusqlite::Result<Option<u64>> {
+    conn.prepare_cached("SELECT max(first + count) FROM chunks WHERE stream = ?1")?
         .query_row([stream], |row| row.get(0))
 }

@@ -1,6 +1,7 @@
 //! Checking everything that a folder, or a backup of one, holds: SQLite's own structure, every
 //! checksum, every stream, every reference, and the mark of what was acknowledged. Nothing is changed.
 
+mod await_keys;
 mod marks;
 mod payloads;
 mod references;
@@ -151,6 +152,7 @@ fn whole(file: &Path, inspector: &mut dyn Inspector, report: &mut Report) -> Res
         streams::check(&mut check, &names)?;
     }
     marks::check(&mut check)?;
+    await_keys::check(&mut check)?;
     rules::check(&mut check, "rows", rows::RULES)?;
     rules::check(&mut check, "references", references::RULES)
 }

@@ -132,6 +132,12 @@ pub(super) const RULES: &[Rule] = &[
         "SELECT await FROM answers v WHERE NOT EXISTS (SELECT 1 FROM awaits WHERE no = v.await)",
     ),
     (
+        "answers",
+        "the values of its await are not numbered from 0 on",
+        "SELECT await FROM answers GROUP BY await
+         HAVING min(at) <> 0 OR max(at) <> count(*) - 1 OR count(DISTINCT at) <> count(*)",
+    ),
+    (
         "signals",
         "its event is missing, or of another kind",
         "SELECT no FROM signals g WHERE NOT EXISTS (

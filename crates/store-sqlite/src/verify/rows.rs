@@ -58,7 +58,8 @@ pub(super) const RULES: &[Rule] = &[
     (
         "work",
         "its times are not in order",
-        // Clocks go back now and then, by less than a day.
+        // They are written in order, also when the clock goes back. Earlier versions wrote what the
+        // clock showed, which goes back now and then, by less than a day.
         "SELECT id FROM work WHERE created_ms < 0 OR started_ms < created_ms - 86400000
              OR ended_ms < coalesce(started_ms, created_ms) - 86400000",
     ),

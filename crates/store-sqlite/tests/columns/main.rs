@@ -39,7 +39,6 @@ const UNSEEN: &[&str] = &[
     "awaits.fired_ms",
     "unheard.count",
     "once.ids",
-    "answers.at",
     // It does not fit another run, and is ignored there.
     "snapshots.run",
     "runs.created_ms",
@@ -77,7 +76,6 @@ const UNSEEN: &[&str] = &[
     "work.losses_in_row",
     "queues.paused",
     "uniques.until_ms",
-    "awaits.key",
     "awaits.step",
     "awaits.visit",
     "awaits.born",

@@ -188,6 +188,18 @@ impl Json {
     }
 }
 
+/// Reads a member that may be absent, for `deserialize_with`: a null that is there is a value.
+pub fn present<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Json>, D::Error> {
+    Json::deserialize(input).map(Some)
+}
+
+/// The same for any other type: a null that is there says that there is none.
+pub fn nullable<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    input: D,
+) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(input).map(Some)
+}
+
 fn raw_text(raw: &RawValue) -> Cow<'_, str> {
     if raw.get().starts_with('"')
         && let Ok(Key(text)) = serde_json::from_str(raw.get())

@@ -1,12 +1,14 @@
 //! What the code of a step has done so far, and the answers to what it waited for.
 
 use indexmap::IndexMap;
-use riverrun_types::{Draft, ErrorCode, EventType, Json, Millis, Name, StepRef, VisitStatus};
+use riverrun_types::{
+    Draft, ErrorCode, EventType, Json, Millis, Name, StepRef, VisitStatus,
+    event::{StateDelete, StateSet, StepAwaitTimeout, is_in_run},
+};
 
 use super::From;
 use crate::{
-    Failure,
-    fact::{Fact, is_in_run},
+    Fact, Failure,
     run::{AwaitFor, Awaiting, Memo, MemoRetry, RunState, ToEmit, VisitKey, Wait, consumed},
 };
 
@@ -48,21 +50,15 @@ impl RunState {
         self.change(at, status, |_| {});
     }
 
-    pub(super) fn await_timeout(
-        &mut self,
-        at: &StepRef,
-        next: Option<&Name>,
-        so_far: Option<&Json>,
-        ms: Millis,
-    ) {
-        if let Some(next) = next {
+    pub(super) fn await_timeout(&mut self, at: &StepRef, timeout: &StepAwaitTimeout, ms: Millis) {
+        if let Some(next) = &timeout.next {
             // A visit that ends before its handler began is a step that the run has made, too.
             self.step_count += u64::from(at.attempt == 0);
             if let Some(visit) = self.leave(at, VisitStatus::Timeout, ms) {
                 let input = visit.input.clone();
                 let from = From {
                     input,
-                    so_far: so_far.cloned(),
+                    so_far: timeout.value.clone(),
                     ..From::of(visit)
                 };
                 self.enter(next, from, ms);
@@ -138,10 +134,13 @@ pub(super) fn emitted(fact: &Fact, draft: &Draft) -> Option<Memo> {
 /// What a write of state is in the journal of the code that wrote it.
 pub(super) fn written(fact: &Fact, draft: &Draft) -> Option<Memo> {
     let (op, name, value) = match fact {
-        Fact::StateSet { key, value } => ("state.set", key.to_string(), Some(value.clone())),
-        Fact::StateDelete { key } => ("state.delete", key.to_string(), None),
-        Fact::StateBatch(operations) => {
-            let values = operations.iter().map(|op| (op.key.to_string(), &op.value));
+        Fact::StateSet(StateSet { key, value }) => {
+            ("state.set", key.to_string(), Some(value.clone()))
+        }
+        Fact::StateDelete(StateDelete { key }) => ("state.delete", key.to_string(), None),
+        Fact::StateBatch(batch) => {
+            let values = batch.operations.iter();
+            let values = values.map(|op| (op.key.to_string(), &op.value));
             let values: IndexMap<String, &Option<Json>> = values.collect();
             ("state.setBatch", String::new(), Some(Json::of(&values)))
         }

@@ -7,10 +7,14 @@ use std::sync::Arc;
 
 use riverrun_types::{
     Draft, EventId, EventType, Json, Millis, Name, RunStatus, State, StepRef, VisitStatus,
+    event::{
+        FlowCompensating, FlowStarted, OpKind, StateDelete, StateOp, StateSet, StepAwaitRun,
+        StepRetry,
+    },
 };
 
-use super::{HeldEvent, InBranch, RunState, ToEmit, Undo, Visit, VisitKey, Wait};
-use crate::fact::{Fact, OpKind, Started, StateOp};
+use super::{InBranch, RunState, Visit, VisitKey, Wait};
+use crate::Fact;
 use journal::{emitted, written};
 
 pub(crate) use journal::timed_out;
@@ -65,111 +69,60 @@ impl RunState {
     pub fn apply_fact(&mut self, fact: &Fact, ms: Millis) {
         self.len += 1;
         self.updated_ms = ms;
-        if !matches!(fact, Fact::Entered { .. } | Fact::Joined { .. }) {
+        if !matches!(fact, Fact::StepEntered(..) | Fact::StepJoined(_)) {
             self.latest = None;
             self.latest_id = None;
         }
         match fact {
-            Fact::Started(started) => self.begin(started, ms),
-            Fact::Completed { result, .. } => {
-                self.result = Some(result.clone());
+            Fact::FlowStarted(started) => self.begin(started, ms),
+            Fact::FlowCompleted(completed) => {
+                self.result = Some(completed.result.clone());
                 self.end(RunStatus::Completed, ms);
             }
-            Fact::Failed { error, .. } => {
-                self.error = Some(error.clone());
+            Fact::FlowFailed(failed) => {
+                self.error = Some(failed.error.clone());
                 self.result = None;
                 self.cancellation = None;
                 self.end(RunStatus::Failed, ms);
             }
-            Fact::Cancelled { cancellation, .. } => {
-                self.cancellation = Some(cancellation.clone());
+            Fact::FlowCancelled(cancelled) => {
+                self.cancellation = Some(cancelled.cancellation());
                 // A run that was cancelled has not failed, though something of it may have.
                 self.error = self.error.take().filter(|_| self.ends_cancelled.is_none());
                 self.result = None;
                 self.end(RunStatus::Cancelled, ms);
             }
-            Fact::Paused { .. } => self.paused = true,
-            Fact::Resumed => self.paused = false,
-            Fact::Forked { deadline } => self.forked(*deadline),
-            Fact::StepStarted { at, at_ms } => {
-                self.step_started(at, at_ms.map_or(ms, |at_ms| at_ms.min(ms)))
+            Fact::FlowPaused(_) => self.paused = true,
+            Fact::FlowResumed(_) => self.paused = false,
+            Fact::FlowForked(forked) => self.forked(forked.deadline),
+            Fact::FlowCompensating(compensating) => self.compensate(compensating),
+            Fact::StepStarted(at, started) => {
+                self.step_started(at, started.at_ms.map_or(ms, |at_ms| at_ms.min(ms)))
             }
-            Fact::StepCompleted {
-                at,
-                result,
-                output_key,
-                next,
-                compensation,
-                emits,
-            } => {
-                let Some(visit) = self.leave(at, VisitStatus::Completed, ms) else {
-                    return;
-                };
-                if let (Some(key), Some(value)) = (output_key, result) {
-                    self.write(&visit, key, value.clone());
-                }
-                if let Some(by) = compensation {
-                    let (visit, by, result) = (visit.key.clone(), by.clone(), result.clone());
-                    self.undo.push(Undo { visit, by, result });
-                }
-                let is_free = |kind: &&Name| EventType::parse(kind).is_free();
-                let to_emit = emits.iter().filter(is_free).map(|kind| ToEmit {
-                    visit: visit.key.clone(),
-                    attempt: at.attempt,
-                    kind: kind.clone(),
-                    data: result.clone(),
-                });
-                self.to_emit.extend(to_emit);
-                match next {
-                    Some(next) => self.enter(next, From::of(visit), ms),
-                    None => self.path_ended(&visit, result.clone(), ms),
-                }
-            }
-            Fact::StepFailed {
-                at,
-                error,
-                retry_at: Some(until_ms),
-                ..
-            } => {
-                self.summarise(&at.name, |step| step.error = Some(error.clone()));
-                self.again(at, *until_ms, |visit| {
-                    visit.failures = visit.failures.saturating_add(1);
-                    visit.losses = 0;
-                });
-            }
-            Fact::StepFailed {
-                at, error, next, ..
-            } => self.step_failed(at, error, next.as_ref(), ms),
-            Fact::StepRetry { at, lost: true, .. } => {
-                self.again(at, 0, |visit| {
-                    visit.losses = visit.losses.saturating_add(1);
-                });
-            }
+            Fact::StepCompleted(at, completed) => self.step_completed(at, completed, ms),
+            Fact::StepFailed(at, failed) => self.step_failed(at, failed, ms),
+            Fact::StepRetry(at, StepRetry { lost: true, .. }) => self.again(at, 0, |visit| {
+                visit.losses = visit.losses.saturating_add(1);
+            }),
             // Scheduled by the step.failed before it.
-            Fact::StepRetry { .. } => {}
-            Fact::StepParked { at, parked } => self.park(at, parked, ms),
-            Fact::StepReleased { at, .. } => self.release(at, ms),
-            Fact::StepResumed { at, value, .. } => self.resume(at, value.as_ref()),
-            Fact::Await { at, awaiting } => self.wait(at, Wait::Await(awaiting.clone()), ms),
-            Fact::AwaitTimeout {
-                at, next, value, ..
-            } => self.await_timeout(at, next.as_ref(), value.as_ref(), ms),
-            Fact::Entered {
-                at,
-                input,
-                joined,
-                undoes,
-            } => self.entered(at, input.as_ref(), *joined, undoes.as_ref(), ms),
-            Fact::Joined { step, kind, input } => {
-                let input = input.clone().or_else(|| self.latest.clone());
-                self.held.push(HeldEvent {
-                    step: step.clone(),
-                    kind: kind.clone(),
-                    input: input.unwrap_or_else(Json::null),
-                });
+            Fact::StepRetry(..) => {}
+            Fact::StepCancelled(at, cancelled) => self.step_cancelled(at, cancelled, ms),
+            Fact::StepParked(at, parked) => self.park(at, parked, ms),
+            Fact::StepReleased(at, _) => self.release(at, ms),
+            Fact::StepResumed(at, resumed) => self.resume(at, resumed.value.as_ref()),
+            Fact::StepEntered(at, entered) => self.entered(at, entered, ms),
+            Fact::StepJoined(joined) => self.joined(joined),
+            Fact::StepAwaitTime(at, time) => self.wait(at, time.into(), ms),
+            Fact::StepAwaitEvent(at, event) => self.wait(at, Wait::Await(event.into()), ms),
+            Fact::StepAwaitTrigger(at, trigger) => self.wait(at, Wait::Await(trigger.into()), ms),
+            Fact::StepAwaitTimeout(at, timeout) => self.await_timeout(at, timeout, ms),
+            Fact::StepAwaitBranches(at, fork) => self.fork(at, fork, ms),
+            Fact::StepAwaitRun(at, StepAwaitRun { run, flow, .. }) => {
+                let (run, flow) = (run.clone(), flow.clone());
+                self.wait(at, Wait::Run { run, flow }, ms);
             }
-            Fact::Memo { at, memo } => self.remember(at, memo.clone()),
-            Fact::MemoRetry { at, retry, .. } => self.tried(at, retry.clone()),
+            Fact::StepMemo(at, memo) => self.remember(at, memo.into()),
+            Fact::StepMemoRetry(at, retry) => self.tried(at, retry.into()),
             Fact::Emitted { at, kind, payload } => {
                 if let Some(at) = at {
                     self.emitted(at, kind);
@@ -178,64 +131,16 @@ impl RunState {
                 let seq = self.len - 1;
                 self.latest_id = Some(Name::from(EventId { ms, seq }.to_string()));
             }
-            Fact::Compensating {
-                error,
-                cancellation,
-            } => {
-                self.error = Some(error.clone());
-                self.ends_cancelled = cancellation.clone();
-                self.cancellation = None;
-                self.deadline = None;
-                self.compensating = true;
-                self.uncounted = self.step_count;
-                self.held.clear();
-            }
-            Fact::StepCancelled {
-                at,
-                cancellation,
-                compensation,
-            } => {
-                let Some(visit) = self.leave(at, VisitStatus::Cancelled, ms) else {
-                    return;
-                };
-                if visit.branch.is_none() {
-                    self.cancellation = Some(cancellation.clone());
-                }
-                if let (Some(by), Some(Wait::Time { output, .. })) = (compensation, visit.wait) {
-                    let (visit, by, result) = (visit.key, by.clone(), output);
-                    self.undo.push(Undo { visit, by, result });
-                }
-            }
-            Fact::AwaitTime {
-                at,
-                until_ms,
-                reason,
-                output,
-                next,
-            } => {
-                let wait = Wait::Time {
-                    until_ms: *until_ms,
-                    reason: reason.clone(),
-                    output: output.clone(),
-                    next: next.clone(),
-                };
-                self.wait(at, wait, ms);
-            }
-            Fact::AwaitRun { at, run, flow, .. } => {
-                let (run, flow) = (run.clone(), flow.clone());
-                self.wait(at, Wait::Run { run, flow }, ms);
-            }
-            Fact::AwaitBranches { at, fork } => self.fork(at, fork, ms),
-            Fact::StateSet { key, value } => self.state_mut().set(key, value.clone()),
-            Fact::StateDelete { key } => self.state_mut().delete(key),
-            Fact::StateBatch(operations) => operations.iter().for_each(|op| self.operate(op)),
+            Fact::StateSet(StateSet { key, value }) => self.state_mut().set(key, value.clone()),
+            Fact::StateDelete(StateDelete { key }) => self.state_mut().delete(key),
+            Fact::StateBatch(batch) => batch.operations.iter().for_each(|op| self.operate(op)),
             Fact::StateSnapshot(state) => *self.state_mut() = state.clone(),
             Fact::Other => {}
         }
         self.derive_status();
     }
 
-    fn begin(&mut self, started: &Started, ms: Millis) {
+    fn begin(&mut self, started: &FlowStarted, ms: Millis) {
         self.version = started.version.clone();
         self.input = started.input.clone();
         *self.state_mut() = State::from_input(&started.input);
@@ -246,6 +151,20 @@ impl RunState {
         self.queued = started.queued.clone();
         self.chain = started.chain;
         self.enter(&started.next, From::default(), ms);
+    }
+
+    fn compensate(&mut self, compensating: &FlowCompensating) {
+        let FlowCompensating {
+            error,
+            cancellation,
+        } = compensating;
+        self.error = Some(error.clone());
+        self.ends_cancelled = cancellation.clone();
+        self.cancellation = None;
+        self.deadline = None;
+        self.compensating = true;
+        self.uncounted = self.step_count;
+        self.held.clear();
     }
 
     fn end(&mut self, status: RunStatus, ms: Millis) {

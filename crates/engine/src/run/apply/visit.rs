@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use riverrun_types::{Json, Millis, Name, StepRef, VisitStatus};
+use riverrun_types::{
+    EventType, Json, Millis, Name, Parked, StepRef, VisitStatus,
+    event::{StepCancelled, StepCompleted, StepEntered, StepFailed, StepJoined},
+};
 
 use super::From;
-use crate::{
-    Failure,
-    run::{Parked, ParkedVisits, RunState, StepSummary, Visit, VisitKey, Wait},
+use crate::run::{
+    HeldEvent, ParkedVisits, RunState, StepSummary, ToEmit, Undo, Visit, VisitKey, Wait,
 };
 
 impl RunState {
@@ -69,17 +71,15 @@ impl RunState {
         is_queued.then_some(Wait::Job { until_ms })
     }
 
-    pub(super) fn entered(
-        &mut self,
-        at: &StepRef,
-        input: Option<&Json>,
-        joined: bool,
-        undoes: Option<&VisitKey>,
-        ms: Millis,
-    ) {
+    pub(super) fn entered(&mut self, at: &StepRef, entered: &StepEntered, ms: Millis) {
+        let StepEntered {
+            input,
+            joined,
+            undoes,
+        } = entered;
         let input = match joined {
             true => Some(self.take_held(&at.name)),
-            false => input.cloned().or_else(|| self.latest.clone()),
+            false => input.clone().or_else(|| self.latest.clone()),
         };
         if let Some(undone) = undoes {
             self.undo.retain(|undo| undo.visit != *undone);
@@ -88,10 +88,21 @@ impl RunState {
         let from = From {
             input,
             entered_by,
-            undoes: undoes.cloned(),
+            undoes: undoes.clone(),
             ..From::default()
         };
         self.enter(&at.name, from, ms);
+    }
+
+    /// An event is kept until there is one of each kind.
+    pub(super) fn joined(&mut self, joined: &StepJoined) {
+        let StepJoined { step, kind, input } = joined;
+        let input = input.clone().or_else(|| self.latest.clone());
+        self.held.push(HeldEvent {
+            step: step.clone(),
+            kind: kind.clone(),
+            input: input.unwrap_or_else(Json::null),
+        });
     }
 
     /// One event of each kind that a step has kept, the oldest of each, as one object.
@@ -128,21 +139,62 @@ impl RunState {
         });
     }
 
-    /// A failure that is not tried again: its route takes it, or the branch around it, or the run.
-    pub(super) fn step_failed(
-        &mut self,
-        at: &StepRef,
-        error: &Failure,
-        next: Option<&Name>,
-        ms: Millis,
-    ) {
+    pub(super) fn step_completed(&mut self, at: &StepRef, completed: &StepCompleted, ms: Millis) {
+        let Some(visit) = self.leave(at, VisitStatus::Completed, ms) else {
+            return;
+        };
+        let result = &completed.result;
+        if let (Some(key), Some(value)) = (&completed.output_key, result) {
+            self.write(&visit, key, value.clone());
+        }
+        if let Some(by) = &completed.compensation {
+            let (visit, by, result) = (visit.key.clone(), by.clone(), result.clone());
+            self.undo.push(Undo { visit, by, result });
+        }
+        let is_free = |kind: &&Name| EventType::parse(kind).is_free();
+        let to_emit = completed.emits.iter().filter(is_free);
+        let to_emit = to_emit.map(|kind| ToEmit {
+            visit: visit.key.clone(),
+            attempt: at.attempt,
+            kind: kind.clone(),
+            data: result.clone(),
+        });
+        self.to_emit.extend(to_emit);
+        match &completed.next {
+            Some(next) => self.enter(next, From::of(visit), ms),
+            None => self.path_ended(&visit, result.clone(), ms),
+        }
+    }
+
+    pub(super) fn step_cancelled(&mut self, at: &StepRef, cancelled: &StepCancelled, ms: Millis) {
+        let Some(visit) = self.leave(at, VisitStatus::Cancelled, ms) else {
+            return;
+        };
+        if visit.branch.is_none() {
+            self.cancellation = Some(cancelled.cancellation());
+        }
+        if let (Some(by), Some(Wait::Time { output, .. })) = (&cancelled.compensation, visit.wait) {
+            let (visit, by, result) = (visit.key, by.clone(), output);
+            self.undo.push(Undo { visit, by, result });
+        }
+    }
+
+    /// A failure is tried again; or its route takes it, or the branch around it, or the run.
+    pub(super) fn step_failed(&mut self, at: &StepRef, failed: &StepFailed, ms: Millis) {
+        let error = &failed.error;
         self.summarise(&at.name, |step| step.error = Some(error.clone()));
+        if let Some(until_ms) = failed.retry_at {
+            return self.again(at, until_ms, |visit| {
+                visit.failures = visit.failures.saturating_add(1);
+                visit.losses = 0;
+            });
+        }
         let Some(visit) = self.leave(at, VisitStatus::Failed, ms) else {
             return;
         };
         // A route or a branch may be shared by many steps.
         let error = error.clone().at(&at.name);
-        match next {
+        match &failed.next {
             Some(next) => {
                 let caught = [("error".to_owned(), Json::of(&error))];
                 let caught = Some(Arc::new(caught.into_iter().collect()));

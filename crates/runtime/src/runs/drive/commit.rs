@@ -7,7 +7,7 @@ use riverrun_store::{
     Advance, Change, Commit, Error as StoreError, Expect, NewRun, NewRunTask, Parent, Placed,
     Projection, RunLease, RunRecord, RunTaskChange, Snapshot,
 };
-use riverrun_types::{Draft, Json, RunId, StreamName, time::NEVER};
+use riverrun_types::{Draft, Json, RunId, StreamName, event::FlowFailed, time::NEVER};
 
 use super::Driver;
 use crate::{
@@ -359,10 +359,10 @@ pub(super) async fn fail_without_plan(runs: &Runs, run: &RunId, lease: &RunLease
     };
     let now = runs.base().now_ms().max(loaded.state.updated_ms);
     let error = Failure::new(cause.code(), cause.to_string());
-    let fact = Fact::Failed {
+    let fact = Fact::FlowFailed(FlowFailed {
         error,
         duration_ms: now.saturating_sub(loaded.state.created_ms),
-    };
+    });
     let mut state = (*loaded.state).clone();
     state.apply_fact(&fact, now);
     let advance = Advance {

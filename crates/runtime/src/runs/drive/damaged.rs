@@ -2,12 +2,16 @@
 
 use std::sync::Arc;
 
-use riverrun_engine::{Cancellation, Fact, Failure, RunState};
+use riverrun_engine::{Fact, Failure, RunState};
 use riverrun_store::{
     Advance, Change, Commit, Error as StoreError, Expect, Projection, RunLease, RunRecord,
     RunTaskChange,
 };
-use riverrun_types::{Json, RunId, RunStatus, event::EventContext, time::NEVER};
+use riverrun_types::{
+    Json, RunId, RunStatus,
+    event::{EventContext, FlowCancelled},
+    time::NEVER,
+};
 
 use crate::{
     base::{Error, Result},
@@ -60,13 +64,11 @@ impl Runs {
             return Err(StoreError::RunEnded(run.clone()).into());
         }
         let now = self.base().now_ms().max(record.updated_ms);
-        let fact = Fact::Cancelled {
-            cancellation: Cancellation {
-                source: "user".to_owned(),
-                reason,
-            },
+        let fact = Fact::FlowCancelled(FlowCancelled {
+            source: "user".to_owned(),
+            reason,
             duration_ms: now.saturating_sub(record.created_ms),
-        };
+        });
         let mut state = RunState::new();
         state.apply_fact(&fact, now);
         let projection = Projection {

@@ -207,11 +207,8 @@ struct Place<'a> {
 fn callbacks(stream: &[Draft]) -> HashMap<Name, VisitKey> {
     let callback = |draft: &Draft| {
         let (at, id) = match Fact::read(draft) {
-            Fact::Await { at, awaiting } => match awaiting.what {
-                AwaitFor::Trigger { .. } => (at, awaiting.id),
-                AwaitFor::Time | AwaitFor::Retry(_) | AwaitFor::Event { .. } => return None,
-            },
-            Fact::Memo { at, memo } if *memo.op == *"trigger" => {
+            Fact::StepAwaitTrigger(at, awaiting) => (at, awaiting.await_id),
+            Fact::StepMemo(at, memo) if *memo.op == *"trigger" => {
                 (at, memo.value?.get("id")?.read().ok()?)
             }
             _ => return None,

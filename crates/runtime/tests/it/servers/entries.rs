@@ -196,9 +196,9 @@ fn enters_once(steps: &[Step], events: &[Event]) {
     for event in events {
         match Fact::read(&event.draft()) {
             // Entering by a join is what the events that were kept for it lead to.
-            Fact::Entered { joined: true, .. } => {}
-            Fact::Entered { at, .. } => *entered.entry(at.name.to_string()).or_default() += 1,
-            Fact::Joined { step, .. } => *entered.entry(step.to_string()).or_default() += 1,
+            Fact::StepEntered(_, entered) if entered.joined => {}
+            Fact::StepEntered(at, _) => *entered.entry(at.name.to_string()).or_default() += 1,
+            Fact::StepJoined(joined) => *entered.entry(joined.step.to_string()).or_default() += 1,
             fact => {
                 check(expected.take(), &mut entered);
                 if let Fact::Emitted { kind, .. } = fact {

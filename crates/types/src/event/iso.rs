@@ -1,7 +1,7 @@
 //! Times in event data are ISO 8601, as in the envelope. What no calendar names (past the year
 //! 9999) is plain milliseconds, so that every time reads back as it was.
 
-use riverrun_types::{Millis, time};
+use crate::{Millis, time};
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
 pub fn serialize<S: Serializer>(ms: &Millis, serializer: S) -> Result<S::Ok, S::Error> {

@@ -3,7 +3,8 @@
 //! They are part of that run, which is recorded as a whole: the event says so, and a replay does
 //! not look for them.
 
-use riverrun_types::{Draft, Json};
+use super::Draft;
+use crate::Json;
 
 const MARK: &str = "inRun";
 
@@ -18,7 +19,8 @@ pub fn in_run(mut draft: Draft) -> Draft {
     draft
 }
 
-pub(crate) fn is_in_run(draft: &Draft) -> bool {
+/// Whether it is marked as part of a `ctx.run`.
+pub fn is_in_run(draft: &Draft) -> bool {
     let mark = draft.data.as_ref().and_then(|data| data.get(MARK));
     mark.is_some_and(|mark| mark.as_str() == "true")
 }
