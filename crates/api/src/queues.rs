@@ -177,7 +177,7 @@ pub(crate) struct AddBody {
     #[serde(alias = "opts")]
     options: Option<JobOptions>,
     jobs: Option<Vec<JobRequest>>,
-    /// False without a body: nobody adds a job by sending nothing.
+    /// False without a body: an empty request does not add a job.
     #[serde(skip_deserializing, default = "given")]
     is_given: bool,
 }

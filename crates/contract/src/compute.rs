@@ -110,7 +110,7 @@ pub fn compute<T>(work: Work, computation: impl FnOnce() -> T) -> T {
             let _slot = Slot::wait();
             computation()
         }),
-        // One thread has nobody to hand its tasks to.
+        // A runtime with one thread has no other thread for its tasks.
         _ => computation(),
     }
 }

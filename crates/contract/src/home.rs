@@ -16,7 +16,8 @@ pub struct MadeFlows {
 }
 
 impl MadeFlows {
-    /// A flow that the worker has steps of is made of this version now, whoever has its entry.
+    /// A flow to which the worker contributes steps now has this version, even if its entry belongs
+    /// to another worker.
     pub fn note_shared(&mut self, flow: &MadeFlow) {
         self.flows.retain(|known| known.id != flow.id);
         self.flows.push(flow.clone());

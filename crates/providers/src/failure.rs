@@ -19,7 +19,7 @@ pub(crate) fn cancelled(reason: CancelReason) -> WorkError {
         CancelReason::Timeout => "its time was over",
         CancelReason::Shutdown => "the server stops",
         CancelReason::LeaseLost => "its lease is gone",
-        CancelReason::ClientGone => "nobody waits for it any more",
+        CancelReason::ClientGone => "the client has left",
     };
     WorkError::new(ErrorCode::Cancelled, format!("stopped because {why}"))
 }

@@ -114,7 +114,7 @@ impl From<riverrun::Error> for Failure {
                 .note("another server uses this data folder; two servers would corrupt it")
                 .next("--data <another folder>"),
             Some(ErrorCode::StoreGone) => failure
-                .note("nothing was written after the server noticed it")
+                .note("the server wrote nothing after it detected that")
                 .next("put the files back, or restore a backup, and start the server again"),
             Some(ErrorCode::StoreReadOnly) => failure
                 .note("the server needs write access to it")

@@ -160,7 +160,7 @@ impl Riverrun {
         Ok(self.runtime.on_kind(kinds, begin).await?)
     }
 
-    /// Appends an event to a stream. Whoever waits for its kind, in whatever run, goes on.
+    /// Appends an event to a stream. Steps of any run that wait for its type are resumed.
     pub async fn emit(&self, stream: &StreamName, event: Value) -> Result<EventId> {
         let ids = self.runtime.append(stream, &[Json::of(&event)]).await?;
         let id = ids.into_iter().next();

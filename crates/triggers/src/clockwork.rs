@@ -184,7 +184,7 @@ enum Served {
     NoneUntil(Millis),
 }
 
-/// A run for a due time. Its key is that time: whoever wants it again gets the run that is there.
+/// A run for a due time. Its key is that time: a repeated start returns the existing run.
 pub(crate) fn scheduled<'a>(
     trigger: &'a Trigger,
     source: &'a str,

@@ -30,7 +30,7 @@ pub fn serve(
     mut input: impl Read + Send + 'static,
     mut output: impl Write + Send + 'static,
 ) -> io::Result<()> {
-    // A panic is answered; nobody reads what it prints.
+    // A panic becomes an answer; what it prints is not read.
     panic::set_hook(Box::new(|_| {}));
     let work = move || -> io::Result<()> {
         while let Some(message) = read(&mut input)? {

@@ -79,7 +79,7 @@ impl IntoResponse for ApiError {
         let status = self.status();
         if status.is_server_error() {
             let Parts { code, message, .. } = &*self.0;
-            log::tell(status, *code, message);
+            log::failure(status, *code, message);
         }
         let mut response = with_type(status, "application/json", self.json().to_string());
         if status == StatusCode::SERVICE_UNAVAILABLE {

@@ -69,7 +69,7 @@ pub struct ForkBody {
     pub at: Option<EventId>,
 }
 
-/// Tells a null that was given from nothing given.
+/// Distinguishes an explicit null from an absent member.
 fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Json>, D::Error> {
     Json::deserialize(from).map(Some)
 }

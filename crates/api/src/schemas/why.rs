@@ -83,7 +83,7 @@ pub struct WhyReason {
     /// Of `backoff`: the operation of the step's code whose try failed, `{op, name, nth?, try}`.
     pub operation: Option<Value>,
     pub job: Option<WhyJob>,
-    /// The process that nobody here knows, or that does not load.
+    /// The process that is unknown to this server, or that does not load.
     pub process: Option<String>,
     /// Of `concurrency`: the key, if it is the limit of each key.
     pub key: Option<String>,

@@ -155,7 +155,7 @@ impl<'a> Ears<'a> {
         }
         tokio::select! {
             answer = self.host.ask("emit", params) => answer.map(drop),
-            // Nobody waits any more for what is asked now.
+            // The attempt was cancelled: the answer is no longer needed.
             _ = self.cancel.cancelled() => Ok(()),
         }
     }

@@ -15,7 +15,7 @@ use super::{
     workers::{List, Workers},
 };
 
-/// How long a worker may take to hear why it was refused.
+/// How long sending the reason for a rejection may take.
 const LAST_WORD: Duration = Duration::from_secs(1);
 
 impl Workers {
@@ -55,8 +55,8 @@ impl Workers {
         ended
     }
 
-    /// Lets a worker in that says who it is and offers what can be run, and tells it so before
-    /// anything else.
+    /// Accepts a worker that identifies itself and offers valid processes. The acceptance is the
+    /// first message that it gets.
     async fn welcome<T: AsRef<[u8]>>(
         &self,
         incoming: &mut (impl Stream<Item = Result<T, WorkError>> + Unpin),

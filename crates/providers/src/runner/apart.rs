@@ -39,7 +39,7 @@ impl Pool {
             () = tokio::time::sleep(patience.unwrap_or(PATIENCE)) => return None,
             _ = invocation.cancel.cancelled() => return None,
         };
-        // In a task of its own: a child that nobody waits for any more has to end.
+        // In a task of its own: the child has to end even if the caller is dropped.
         let (started, child) = oneshot::channel();
         let pool = self.clone();
         tokio::spawn(async move {

@@ -25,8 +25,8 @@ pub(super) const ALONE: usize = 8;
 #[derive(Clone, Debug)]
 pub struct LoadedModule {
     pub processes: Vec<LoadedProcess>,
-    /// Who runs them: a module that takes long to load has runners of its own, so that nobody
-    /// else ever waits for it.
+    /// The runners that execute them. A module that takes long to load has runners of its own, so
+    /// that no other module waits for it.
     pub runners: Runners,
 }
 
@@ -98,7 +98,7 @@ impl Pool {
                 child.retire();
                 return Ended::Suspect;
             }
-            // It waits for something and holds up nobody.
+            // It waits for something and does not block the child.
             if Instant::now() >= deadline {
                 return Ended::With(Err(late(file, self.options.load)));
             }

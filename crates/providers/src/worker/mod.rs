@@ -127,7 +127,7 @@ impl Worker {
         self.inner.state.lock().running.len()
     }
 
-    /// Whether the server has still to hear of something.
+    /// Whether messages for the server are still to be sent.
     pub fn has_more_to_say(&self) -> bool {
         self.running() > 0 || !self.inner.out.is_empty()
     }
@@ -137,7 +137,7 @@ impl Worker {
         self.inner.state.lock().reconnect
     }
 
-    /// Tells everything that runs to stop.
+    /// Sends the stop signal to everything that runs.
     pub fn cancel_all(&self, reason: CancelReason) {
         for begun in self.inner.state.lock().running.values() {
             begun.cancel.cancel(reason);

@@ -98,7 +98,7 @@ impl Questions {
     }
 }
 
-/// A question that nobody waits for any more is forgotten.
+/// Removes a request when its caller is dropped.
 struct Asked<'a> {
     id: u64,
     questions: &'a Questions,

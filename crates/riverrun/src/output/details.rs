@@ -45,7 +45,7 @@ pub fn stack_lines(stack: Option<&str>, message: &str) -> Vec<String> {
     shown.collect()
 }
 
-/// The stack of the error that an event tells of.
+/// The stack of the error in an event.
 pub fn event_stack(event: &Value) -> Vec<String> {
     let error = &event["data"]["error"];
     let message = error["message"].as_str().unwrap_or_default();

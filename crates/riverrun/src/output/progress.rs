@@ -29,7 +29,7 @@ impl Progress {
         self.shown = Some(Instant::now());
         let percent = done.saturating_mul(100).checked_div(total).unwrap_or(0);
         let mut stderr = std::io::stderr().lock();
-        // Whoever does not see it misses nothing.
+        // An error is ignored: the progress is not part of the output.
         let _ = write!(stderr, "\r\x1b[2K{what} {}%", percent.min(100));
         let _ = stderr.flush();
     }

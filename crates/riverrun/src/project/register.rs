@@ -17,7 +17,7 @@ pub struct Registered {
     pub version: String,
     /// False where it was registered before.
     pub created: bool,
-    /// What may be meant otherwise, such as an event that nobody takes.
+    /// Possible mistakes, such as an event without subscribers.
     pub warnings: Vec<String>,
 }
 

@@ -100,7 +100,7 @@ fn exit_codes() {
     let project = Project::with_flows();
     let server = project.serve();
     let failed = server.run(&["run", "failing", "--wait"]);
-    assert_eq!(failed.out, "", "nobody's result");
+    assert_eq!(failed.out, "", "a failed run has no result");
     failed.refused(1, &["error[NO_MATCH]", "try: riverrun runs events"]);
     let whole = server.run(&["run", "failing", "--wait", "-o", "json"]);
     let run: serde_json::Value = serde_json::from_str(&whole.out).unwrap();

@@ -263,7 +263,7 @@ fn queues_and_jobs_are_tailed() {
     let mut queue = Running::of(works.command(&["tail", "queue/mail"]));
     let failing = ["tail", "queue/mail", "--type", "job.failed"];
     let mut failures = Running::of(works.command(&failing));
-    // They are connected once they hear something.
+    // They are connected once they receive something.
     for live in [&queue, &failures] {
         loop {
             works.run(&["jobs", "add", "mail", "--wait", "-d", "\"fail\""]);

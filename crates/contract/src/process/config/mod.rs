@@ -30,7 +30,7 @@ use written::{Written, WrittenLogs};
 /// The most jobs of one claim, and so of one batch.
 pub const MAX_CLAIM: usize = 1_024;
 
-/// Jobs at once where nobody says how many.
+/// Jobs at once if the config does not say how many.
 const CONCURRENCY: u32 = 16;
 
 /// Settings that others read: flows, runners, SDKs and people.

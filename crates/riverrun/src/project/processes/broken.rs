@@ -15,7 +15,7 @@ use super::{
 use crate::failure::Failure;
 
 impl Processes {
-    /// It is not there yet, and nobody waits for it but those who ask for it.
+    /// Registers a file that is still being loaded as unavailable. Only calls and jobs for it wait.
     pub(super) fn note_loading(&mut self, file: &ProcessFile, outcome: &mut Outcome) {
         let shown = file.path.strip_prefix(&self.project).unwrap_or(&file.path);
         let message = format!("{} is still being loaded", shown.display());

@@ -25,7 +25,7 @@ struct Owner {
     limits: Limits,
 }
 
-/// What holds for the queue as a whole: whoever takes its jobs must say the same.
+/// The settings of a queue as a whole: all processes that take its jobs must have the same.
 #[derive(Clone, Copy, PartialEq)]
 struct Limits {
     concurrency: u32,

@@ -21,7 +21,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Says what may be a mistake to whoever called the command.
+    /// Prints the warnings on stderr.
     pub fn warn(&self) {
         for warning in &self.warnings {
             output::talk(&format!("{} {warning}", paint(paint::WARN, "warning:")));
