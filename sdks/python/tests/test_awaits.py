@@ -129,8 +129,8 @@ class Awaits(unittest.TestCase):
             with self.assertRaises(RiverrunError) as refused:
                 run_step(callback(None), triggers=lambda trigger, body=body: body)
             self.assertEqual(refused.exception.code, "TOO_LARGE")
-        heard = run_step(lambda input, ctx: ctx.wait.event("paid"), events=[{"type": "paid"}])
-        self.assertEqual((heard.value["runId"], heard.value["flowName"]), ("global", "global"))
+        received = run_step(lambda input, ctx: ctx.wait.event("paid"), events=[{"type": "paid"}])
+        self.assertEqual((received.value["runId"], received.value["flowName"]), ("global", "global"))
 
         def fails(input: Any) -> None:
             raise ValueError("no")

@@ -67,14 +67,14 @@ export type KeyOf<Input = any> = string | ((input: Input) => string)
 /** The first job of each window counts; the others are it. */
 export interface Throttle<Input = any> {
   windowMs: number
-  /** Each value of it has a pace of its own; where absent each key of the jobs has. */
+  /** Each value of this expression counts separately; without it, each key of the jobs does. */
   key?: KeyOf<Input>
 }
 
-/** The last job counts, once nobody has added another for a while. */
+/** The last job is kept, once no other was added for `delayMs`. */
 export interface Debounce<Input = any> {
   delayMs: number
-  /** Each value of it has a pace of its own; where absent each key of the jobs has. */
+  /** Each value of this expression counts separately; without it, each key of the jobs does. */
   key?: KeyOf<Input>
 }
 
@@ -136,8 +136,8 @@ export interface AwaitTriggerConfig extends AwaitLimits {
   type: 'trigger'
   triggerType?: 'webhook' | 'user' | 'api'
   /**
-   * What whoever opens it is shown: JSON whose strings may have parts of the step's input and of the
-   * run's state in them (`${input.order}`, `${total}`), or a function.
+   * Shown to the person or program that resumes the callback: JSON whose strings may contain parts of
+   * the step's input and of the run's state (`${input.order}`, `${total}`), or a function.
    */
   payload?: ((ctx: Omit<RunContext, 'flowName'>) => unknown) | object | string | number | boolean | null
   /** The variable in the server's environment that holds the secret with which bodies must be signed. */

@@ -181,7 +181,7 @@ export async function client(): Promise<number> {
   return done.attempt
 }
 
-export function told(event: KnownEvent): string {
+export function reported(event: KnownEvent): string {
   switch (event.type) {
     case 'step.failed':
       return `${event.data?.error.code} ${event.data?.willRetry}`

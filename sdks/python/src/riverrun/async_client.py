@@ -329,7 +329,7 @@ class AsyncClient:
         return calls.page(await self._http.send(request))
 
     async def unheard(self) -> Any:
-        """How many events there were that nobody reacts to, by kind."""
+        """The number of events without a subscriber, by type."""
         return await self._http.send(requests.get_unheard())
 
     async def awaits(self) -> Any:

@@ -108,10 +108,10 @@ class Waits:
         secret: str | None = None,
         **unknown: NoReturn,
     ) -> Trigger:
-        """Makes a trigger; its `wait` is what waits. `payload` is what whoever opens it is shown.
+        """Creates a callback; its `wait()` waits until it is resumed and returns the body.
 
-        With `many` it can be opened again and again, and each `wait` takes the next payload.
-        With a `secret` requests must be signed with it.
+        `payload` is shown to the person or program that resumes it. With `many` it can be resumed
+        repeatedly, and each `wait()` returns the next body. With a `secret` requests must be signed.
         """
         step = self._step()
         step.refuse_in_run()

@@ -339,7 +339,7 @@ class Client:
         return calls.page(self._http.send(request))
 
     def unheard(self) -> Any:
-        """How many events there were that nobody reacts to, by kind."""
+        """The number of events without a subscriber, by type."""
         return self._http.send(requests.get_unheard())
 
     def awaits(self) -> Any:

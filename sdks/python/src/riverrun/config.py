@@ -129,13 +129,14 @@ class _Await(TypedDict):
 class AwaitConfig(_Await, total=False):
     """What a step waits for.
 
-    An event or a trigger comes before the handler, which finds it as `ctx.awaited`; a time comes
-    after it, `delay` being milliseconds, a duration, or a function of what the handler returned.
+    A step waits for an event or a trigger before its handler, which gets it as `ctx.awaited`. It
+    waits for a time after its handler: `delay` is milliseconds, a duration, or a function of what
+    the handler returned.
     `match` has dot paths into the event, each with a path into `input` or `state`, or
-    `{"value": …}`; `payload` is what whoever opens the trigger is shown: JSON whose strings may
-    have parts of the step's input and of the run's state in them (`${input.order}`, `${total}`), or
-    a function of `ctx` (`input`, `state`, `runId`). `on_timeout` names the step that is entered
-    when it takes longer than `timeout`; without it the visit fails.
+    `{"value": …}`. `payload` is shown to the person or program that resumes the callback: JSON
+    whose strings may contain parts of the step's input and of the run's state (`${input.order}`,
+    `${total}`), or a function of `ctx` (`input`, `state`, `runId`). `on_timeout` names the step
+    that is entered when it takes longer than `timeout`; without it the visit fails.
     """
 
     delay: int | str | JavaScript

@@ -122,7 +122,7 @@ export interface StreamEvent {
   attempt?: number
   correlationId?: string
   causationId?: string
-  /** Whose it is: only what waits in this tenant's runs, or in those of none, hears of it. A run's events are its own tenant's. */
+  /** The tenant of the event. Only awaits and triggers of this tenant, or of none, receive it. An event of a run has the tenant of the run. */
   tenantId?: string
 }
 
@@ -404,7 +404,7 @@ export class Riverrun {
     return api.getStory({ client: this.api, path: { correlationId }, query: given(query) }) as Promise<Page<RunEvent & { stream: string }>>
   }
 
-  /** How many events there were that nobody reacts to, by kind. */
+  /** The number of events without a subscriber, by type. */
   unheard(): Promise<unknown> {
     return api.getUnheard({ client: this.api })
   }

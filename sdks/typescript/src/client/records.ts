@@ -189,7 +189,7 @@ export interface RunJob {
   flow: string
   version: string
   status: RunStatus
-  /** It was to move by itself longer than a lease ago, and nobody has taken it up. */
+  /** It has been due for longer than a lease, and no server has claimed it. */
   stalled: boolean
   dueAt?: string
   createdAt: string
@@ -310,7 +310,7 @@ export interface ProcessRecord {
 }
 
 export interface WorkerRecord {
-  /** Tells workers of the same name apart. */
+  /** Distinguishes workers of the same name. */
   id: number
   name: string
   tags: string[]

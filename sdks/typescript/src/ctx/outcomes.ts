@@ -150,7 +150,7 @@ function bounded<Value>(doing: Doing, attempt: number, signal: () => AbortSignal
     }, timeoutMs)
   })
   const running = (async () => work(given))()
-  // Its error may come when nobody looks any more.
+  // It may fail later; the error is then ignored.
   running.catch(() => {})
   return Promise.race([running, late]).finally(() => {
     clearTimeout(timer)

@@ -33,7 +33,7 @@ export async function runStep<Value = any>(executable: Executable, options: Step
   if (!role) throw new Error(`the process is no step of the flow ${flow}`)
   const name = wanted ?? role.step ?? config.step ?? 'test'
   const awaits = role.await ?? config.await
-  // Alone it is entered once, by nobody, and leads nowhere; a timeout leads to a step that does nothing.
+  // Alone it is the entry and has no transitions; a timeout leads to a step that does nothing.
   const { subscriptions: _s, triggers: _t, compensation: _c, await: _a, join: _j, emits: _e, flow: _f, step: _n, onFailure: _o, ...own } = config as ProcessConfig & Record<string, unknown>
   const declared = options.awaited === undefined && awaits ? { await: awaits } : {}
   const id = flow ?? role.id ?? name
