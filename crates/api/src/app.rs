@@ -1,4 +1,4 @@
-//! What every handler shares, and what can be set about it.
+//! State that every handler shares, and the options of the API.
 
 use std::{
     sync::{Arc, OnceLock},

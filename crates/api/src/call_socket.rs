@@ -1,5 +1,4 @@
-//! Calls over one WebSocket: many at once, their frames distinguished by the id that each was
-//! given.
+//! Calls over one WebSocket: many at once, each with the id that the client gave it.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 

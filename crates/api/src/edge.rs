@@ -1,6 +1,6 @@
-//! What happens around every request: its id, its span, who it is for and where it is from, its
-//! time limit, the rest of a body that was not wanted, what becomes of large answers, and the
-//! guarantee that even a panic is answered in the one error shape.
+//! The layer around every request: its id, its span, the checks of its host and origin, its time
+//! limit, the rest of a body that the handler did not read, the memory of large answers, and an
+//! answer in the one error shape even after a panic.
 
 use std::{
     any::Any,

@@ -1,5 +1,5 @@
-//! What a subscription over a WebSocket reads from: a stream, the channel of a queue, or kinds of
-//! events of all streams.
+//! The source of a WebSocket subscription: a stream, the channel of a queue, or event types of all
+//! streams.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Streams: read in pages, appended to from outside.
+//! Streams: read in pages, and appended to by clients.
 
 use axum::{
     extract::State,

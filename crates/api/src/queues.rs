@@ -1,4 +1,4 @@
-//! Queues: jobs added and listed, queues paused, cleared and cleaned.
+//! Queues: add and list jobs; pause, clear and clean queues.
 
 use axum::{extract::State, http::StatusCode};
 use riverrun_runtime::{Drained, JobOptions, JobRequest, KeptOptions, QueueStats, QueueView};
@@ -324,7 +324,7 @@ pub(crate) fn states<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<JobState>
             .find(|state| state.as_str() == text)
             .ok_or_else(|| {
                 let known = JobState::ALL.map(JobState::as_str).join(", ");
-                D::Error::custom(format!("{text:?} is none of {known}"))
+                D::Error::custom(format!("{text:?} is not one of {known}"))
             })
     };
     comma_list(&String::deserialize(from)?).map(parse).collect()

@@ -248,7 +248,7 @@ impl SocketSender {
 
 /// The close frame for a client that does not read.
 pub(crate) fn too_slow() -> CloseFrame {
-    let reason = "nothing was read for too long; go on after the last cursor";
+    let reason = "nothing was read for too long; continue after the last cursor";
     closing(close::TOO_SLOW, reason)
 }
 

@@ -1,4 +1,4 @@
-//! Remote workers: their connections, the list of them, and their end.
+//! Remote workers: accept their connections, list and drain them.
 
 use std::{
     sync::OnceLock,

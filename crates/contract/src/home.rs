@@ -1,4 +1,4 @@
-//! Where the processes of workers are taken in, and the flows that they make.
+//! Where the processes of workers are registered, and the flows that they make.
 
 use async_trait::async_trait;
 use riverrun_protocol::{Fault, LoadedProcess, MadeFlow, NotLoaded};

@@ -1,4 +1,4 @@
-//! What an invocation says on its way.
+//! Notifications of an invocation: logs, progress, partial results.
 
 use riverrun_types::{Json, json::strict::Strict};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! How the server and a program get to know each other, and part.
+//! The handshake between the server and a program, and its end.
 
 use riverrun_types::Code;
 use serde::{Deserialize, Serialize};

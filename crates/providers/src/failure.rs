@@ -1,4 +1,4 @@
-//! What riverrun says of work that could not end by its own word.
+//! Errors for work that ended without an answer of its own.
 
 use riverrun_types::ErrorCode;
 use std::{fmt::Display, process::ExitStatus};

@@ -1,4 +1,4 @@
-//! What a command says when it cannot do what was asked: a code, what happened, what to do next.
+//! The error of a command: a code, what happened, what to do next.
 
 use riverrun_types::{Code, ErrorCode};
 use std::fmt;

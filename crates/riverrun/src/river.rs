@@ -1,4 +1,4 @@
-//! A running riverrun, as a program holds it.
+//! A running riverrun, for the program that embeds it.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A server put together: listener, store, runtime, routes; and its end.
+//! The server: listener, store, runtime and routes, and its stop.
 
 use riverrun_types::ErrorCode;
 use std::{io::ErrorKind, net::SocketAddr, sync::Arc, time::Duration};

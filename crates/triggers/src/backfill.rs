@@ -1,4 +1,4 @@
-//! Due times of the past, made up for because somebody wants it.
+//! Backfills: start runs for past due times on request.
 
 use riverrun_types::{ErrorCode, Millis, RunId};
 

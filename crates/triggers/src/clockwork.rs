@@ -1,5 +1,5 @@
-//! The clock of schedules. It sleeps to the earliest due time that the store knows and is woken by
-//! changes; nothing is asked again and again.
+//! The clock of schedules. It sleeps until the earliest due time in the store and is woken by
+//! changes; it does not poll.
 
 use std::time::Duration;
 
@@ -147,7 +147,7 @@ impl Triggers {
         };
         let commit = all(vec![riverrun_store::Change::Fired(Box::new(firing))]);
         self.runtime().commit(commit).await?;
-        tracing::error!(trigger = %record.id, %error, "a schedule cannot be read and stands still");
+        tracing::error!(trigger = %record.id, %error, "a schedule cannot be read and starts nothing");
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! The triggers that are there: kept in the store, known here. `change` changes them.
+//! The registered triggers: stored in the store, indexed in memory. `change` changes them.
 
 use std::sync::Arc;
 

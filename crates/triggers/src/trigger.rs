@@ -1,4 +1,4 @@
-//! A trigger ready for use.
+//! A validated and compiled trigger.
 
 use riverrun_engine::{Schema, SchemaError};
 use riverrun_expr::Expr;

@@ -1,4 +1,4 @@
-//! Translates what comes on one pipe and answers on another.
+//! Reads sources from one pipe and writes the translations to another.
 //!
 //! A message is its length in four bytes, the highest first, and JSON: a [`Source`] one way, and
 //! `{"ok": JavaScript}` or `{"error": SyntaxError}` the other.

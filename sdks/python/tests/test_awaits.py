@@ -113,8 +113,8 @@ class Awaits(unittest.TestCase):
             self.assertEqual([wait.waited_ms for wait in done.awaits], [2 * DAY_MS, 0])
             self.assertEqual(done.events, [{"type": "asked", "data": {"url": asked[-1].url}}])
             self.assertEqual(asked[-1].payload, {"q": 1})
-            nobody = run_step(handler)
-            self.assertEqual(getattr(nobody.error, "code", None), "AWAIT_TIMEOUT")
+            unanswered = run_step(handler)
+            self.assertEqual(getattr(unanswered.error, "code", None), "AWAIT_TIMEOUT")
 
     def test_callbacks_events_from_outside_and_failures_are_as_on_the_server(self) -> None:
         def callback(secret: str | None) -> Callable[[Any, SyncContext], Any]:

@@ -484,7 +484,7 @@ test('a flow follows what its steps emit', async () => {
   assert.deepEqual(run.unclaimed.map(({ type }) => type), ['payment.confirmed', 'order.fulfilled'])
 })
 
-test('a timeout leads to its step, a condition to nobody', async () => {
+test('a timeout enters its step, a condition enters none', async () => {
   const late = await runFlow(shop, { input: { id: 7, total: 50 } })
   assert.deepEqual(late.visits.map(({ step, status }) => [step, status]), [['create-order', 'completed'], ['wait-for-payment', 'timeout'], ['cancel-order', 'completed']])
   assert.deepEqual([late.status, late.elapsedMs, late.events.at(-1).type], ['completed', 86_400_000, 'order.cancelled'])

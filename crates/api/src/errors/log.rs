@@ -1,4 +1,4 @@
-//! Which failures of the server are logged.
+//! Logs failures of the server, each code at most once in a while.
 
 use std::{
     collections::HashMap,

@@ -1,4 +1,4 @@
-//! Failures as clients see them: one shape for all codes.
+//! Failures as clients get them: one shape for all codes.
 
 mod log;
 

@@ -47,7 +47,7 @@ pub struct EventsOfKind {
     pub cursor: String,
 }
 
-/// An event, as anybody may write it. Older forms are accepted as well.
+/// An event from a client. Older forms are accepted as well.
 #[derive(ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewEvent {

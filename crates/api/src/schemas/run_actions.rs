@@ -1,4 +1,4 @@
-//! What people do with runs: start, stop, rerun, fork.
+//! Actions on runs: start, cancel, rerun, fork.
 
 use riverrun_types::{EventId, Json, RunId, RunStatus};
 use serde::{Deserialize, Deserializer, Serialize};

@@ -1,4 +1,4 @@
-//! The main loop of a child: reads batches of evaluations, makes them, answers each.
+//! The main loop of a child: reads batches of evaluations, executes them, answers each.
 
 use std::collections::HashMap;
 use std::io::{self, BufReader, Read, Write};

@@ -1,4 +1,4 @@
-//! Evaluations that wait for a child, and the supervisors that wait for evaluations.
+//! The queue of evaluations that wait for a child, and of supervisors that wait for evaluations.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};

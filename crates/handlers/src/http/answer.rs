@@ -1,4 +1,4 @@
-//! What came back: reads a response within its limit and makes an outcome of it.
+//! Reads a response within its limit and makes an outcome of it.
 
 use jiff::fmt::rfc2822;
 use reqwest::{

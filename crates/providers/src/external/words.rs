@@ -1,4 +1,4 @@
-//! What an executable says on fd 3.
+//! Reads the messages of an executable on fd 3.
 
 use std::{collections::HashMap, time::Duration};
 

@@ -1,8 +1,8 @@
-//! One conversation in the worker protocol, whatever carries it.
+//! One conversation in the worker protocol, over any transport.
 //!
-//! A [`Link`] knows which requests are open, hands answers, frames and questions to whom they
-//! belong, and gathers what goes out in its [`Outbox`]. It does not read or write anything itself:
-//! a runner's pipes and a worker's socket do that.
+//! A [`Link`] knows which requests are open, delivers answers, frames and requests to their
+//! invocations, and gathers outgoing messages in its [`Outbox`]. It reads and writes nothing
+//! itself: a runner's pipes and a worker's socket do that.
 
 mod open;
 mod outbox;

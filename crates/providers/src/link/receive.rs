@@ -1,4 +1,4 @@
-//! What the other side says, brought to whom it concerns.
+//! Delivers incoming messages to their invocations.
 
 use std::{
     pin::pin,

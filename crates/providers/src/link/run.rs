@@ -1,4 +1,4 @@
-//! One invocation over a link, to whatever end.
+//! Runs one invocation over a link, until it ends, is cancelled or is lost.
 
 use riverrun_types::ErrorCode;
 use std::time::Duration;

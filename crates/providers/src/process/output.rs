@@ -1,4 +1,4 @@
-//! What a process prints becomes log lines, so many of them and no more.
+//! Turns the output of a process into log lines, at a bounded rate.
 
 use std::{
     collections::VecDeque,

@@ -1,4 +1,4 @@
-//! A connection of a worker from its first word to what is left when it is over.
+//! A connection of a worker from its handshake to its end.
 
 use riverrun_types::ErrorCode;
 use std::{sync::Arc, time::Duration};
@@ -44,7 +44,7 @@ impl Workers {
         if let Err(error) = &ended {
             tracing::warn!(
                 code = error.code.as_str(),
-                "a worker was refused: {}",
+                "rejected a worker: {}",
                 error.message
             );
             let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! One worker, over however many connections.
+//! One worker, over all of its connections.
 
 use riverrun_types::ErrorCode;
 use std::{collections::HashMap, sync::Arc, time::SystemTime};

@@ -1,4 +1,4 @@
-//! The processes that a worker brings along, made ones that the runtime can take in.
+//! Turns the processes that a worker offers into processes of the runtime.
 
 use riverrun_contract::{Process, ProcessConfig, Source};
 use riverrun_protocol::{Initialised, NotLoaded, WorkError};

@@ -1,4 +1,5 @@
-//! Jobs whose child died are run in children of their own, so that the one that kills is alone.
+//! Runs the jobs of a child that died in children of their own, so that the one that crashes is
+//! alone.
 
 use std::{sync::Arc, time::Duration};
 

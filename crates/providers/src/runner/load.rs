@@ -1,8 +1,8 @@
-//! Loading modules: any number side by side in one child, and one alone where it holds up, or
-//! kills, the child that it is loaded in.
+//! Loads modules: many side by side in one child, and a module alone if it blocks or kills its
+//! child.
 //!
-//! Which of the modules in a child is to blame cannot be seen from outside. So each of them is
-//! loaded once more, in a child of its own: there the bad one fails alone.
+//! When a child blocks or dies, the faulty module is unknown. So each of its modules is loaded
+//! again in a child of its own: only the faulty one fails there.
 
 use riverrun_types::ErrorCode;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Watches over a child from its start to its end.
+//! Supervises a child from its start to its end.
 
 use riverrun_types::ErrorCode;
 use std::{process::ExitStatus, sync::Arc, time::Duration};

@@ -77,7 +77,9 @@ async fn hello<T: AsRef<[u8]>>(
     let outcome = match initialise.protocol {
         PROTOCOL => Ok(Json::of(&inner.introduction())),
         other => {
-            let message = format!("the server speaks protocol {other}, and this worker {PROTOCOL}");
+            let message = format!(
+                "the server uses version {other} of the protocol, and this worker version {PROTOCOL}"
+            );
             Err(WorkError::new(ErrorCode::ProtocolVersion, message))
         }
     };
@@ -96,7 +98,7 @@ async fn hello<T: AsRef<[u8]>>(
             params.read().map_err(|error| bad(error.to_string()))
         }
         Message::Notification { method, params } if method == "refused" => Err(refused(&params)),
-        _ => Err(bad("it did not say whether the worker is let in".to_owned())),
+        _ => Err(bad("it sent neither welcome nor refused".to_owned())),
     }
 }
 

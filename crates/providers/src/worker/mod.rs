@@ -1,10 +1,9 @@
-//! The worker's side of the protocol: this program runs work for a server elsewhere.
+//! The worker's side of the protocol: this program executes work for a server elsewhere.
 //!
-//! A [`Worker`] has processes and runs what a server sends it, in whatever providers they have. It
-//! outlives its connections: [`Worker::converse`] leads one of them, what runs goes on when it
-//! breaks, and the next one takes up where the last ended. What a handler asks for goes to the
-//! server, and waits while there is none. How the connection is made, and when again, is not
-//! decided here.
+//! A [`Worker`] has processes and executes the server's work in their providers. It outlives its
+//! connections: [`Worker::converse`] runs one of them, work continues when it breaks, and the next
+//! connection resumes where the last one ended. Requests of handlers go to the server, and wait
+//! while there is no connection. The caller makes the connections and decides when to reconnect.
 
 mod converse;
 mod host;

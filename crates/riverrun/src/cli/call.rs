@@ -1,4 +1,5 @@
-//! `riverrun call`: run a process at once. Its result is the data; what it says on the way is talk.
+//! `riverrun call`: executes a process at once. The result goes to stdout, logs and progress to
+//! stderr.
 
 use riverrun_types::{Code, ErrorCode};
 use std::time::Duration;

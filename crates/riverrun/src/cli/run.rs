@@ -1,4 +1,4 @@
-//! `riverrun run`: start a run, and perhaps wait for it.
+//! `riverrun run`: start a run, and wait for it on request.
 
 use riverrun_types::{Code, ErrorCode};
 use std::{path::Path, time::Duration};

@@ -1,4 +1,4 @@
-//! What belongs to a line and does not fit on it: the fields of a log, the stack of an error.
+//! Details that do not fit on the line of an event: the fields of a log, the stack of an error.
 
 use serde_json::Value;
 

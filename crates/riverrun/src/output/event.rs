@@ -1,4 +1,4 @@
-//! An event on one line: time, type, step, and what matters of its data.
+//! An event on one line: time, type, step, and the important part of its data.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What a command prints: data on stdout, talk on stderr.
+//! The output of a command: data on stdout, messages on stderr.
 
 mod details;
 mod event;

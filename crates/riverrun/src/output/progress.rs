@@ -1,4 +1,4 @@
-//! A line that says how far something is, on a terminal and nowhere else.
+//! A progress line, on a terminal only.
 
 use std::{
     io::{IsTerminal, Write},

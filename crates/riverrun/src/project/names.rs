@@ -1,4 +1,4 @@
-//! What the definitions of a project may name before anything of it is loaded.
+//! The names that definitions of a project may use before the project is loaded.
 
 use std::{
     collections::HashSet,

@@ -1,4 +1,4 @@
-//! Registering a project's flows: strictly when serving, with versions of its own when developing.
+//! Registers a project's flows: strictly in `serve`, with development versions in `dev`.
 
 use riverrun_types::ErrorCode;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The way of a run through simulated time, from its start to its end.
+//! Moves a run through simulated time, from its start to its end.
 
 use riverrun::{Riverrun, SimulatedClock, StartRequest};
 use riverrun_protocol::WorkError;

@@ -264,7 +264,7 @@ fn queues_are_steered_and_emptied() {
     let job = add(&server, &[]);
     server
         .run(&["dlq", "redrive", "mail", &job])
-        .refused(2, &["error[JOB_STATE]", "no dead letter"]);
+        .refused(2, &["error[JOB_STATE]", "not a dead letter"]);
 }
 
 #[test]

@@ -208,7 +208,7 @@ fn dead_letters_are_listed_redriven_and_removed() {
         "--per-second",
         "5",
     ]);
-    assert_eq!(again.trim(), "1 jobs wait again");
+    assert_eq!(again.trim(), "1 jobs are queued again");
     assert_eq!(works.ok(&["dlq", "purge", "mail"]).trim(), "removed 1 jobs");
     assert_eq!(
         works.run(&["dlq", "ls", "mail"]).err.trim(),

@@ -1,8 +1,7 @@
-//! What a process says about itself, in every shape that the specifications know.
+//! The config of a process, in every form that the specifications have.
 //!
-//! A config is read setting by setting (`fields`, `written`), held against the rules (`check`), and
-//! brought into the one form that the rest of the crate knows: everything that is wrong with it is
-//! reported at once.
+//! A config is read setting by setting (`fields`, `written`), checked against the rules (`check`),
+//! and converted to the one form that the rest of the crate uses. All issues are reported at once.
 
 mod check;
 mod fields;

@@ -1,4 +1,4 @@
-//! What becomes of attempts that fail.
+//! What happens after a failed attempt: retries, backoff, dead letters.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! `riverrun doctor`: what is well, what is not, and what to do about it.
+//! `riverrun doctor`: checks, and what to do about failed ones.
 
 mod disk;
 mod network;

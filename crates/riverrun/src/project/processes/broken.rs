@@ -1,4 +1,4 @@
-//! Files that cannot be run, or not yet: requests for their processes get the reason.
+//! Files that cannot be executed, or not yet: requests for their processes get the reason.
 
 use riverrun_types::ErrorCode;
 use std::{fs::File, io::Read, path::Path};

@@ -1,4 +1,4 @@
-//! What each process has for itself: its id, and its queue. Two that want the same are an error.
+//! The id and the queue of each process. Two processes with the same one are an error.
 
 use riverrun_types::ErrorCode;
 use std::{collections::HashMap, path::PathBuf, sync::Arc};

@@ -1,4 +1,4 @@
-//! Files under `processes` that were meant to be one, as it seems, or to belong to one, and do not.
+//! Warns about files under `processes` that look like a process or its settings and are not used.
 
 use std::{
     fs::File,

@@ -1,4 +1,4 @@
-//! What came of looking at a project's processes.
+//! The outcome of loading a project's processes.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Who takes in the processes that are found.
+//! The interface to the runtime or worker that executes found processes.
 
 use std::sync::Arc;
 
