@@ -1,5 +1,5 @@
 /**
- * The engine that plays flows in tests: the `riverrun` binary, started once per test process as
+ * The engine that executes flows in tests: the `riverrun` binary, started once per test process as
  * `riverrun test-kit`, with simulated time and a store in memory. It speaks the worker protocol over its
  * stdin and stdout, so the handlers of a test run in the process of the test. Lines with a member
  * `kit` steer it; crates/riverrun/src/test_kit says which there are.
@@ -59,7 +59,7 @@ export class Engine {
     this.#hold(false)
   }
 
-  /** Ends the engine; the next flow is played on a new one. */
+  /** Ends the engine; the next flow gets a new one. */
   stop(): void {
     this.isGone = true
     this.#child.kill()

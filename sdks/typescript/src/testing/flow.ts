@@ -1,5 +1,5 @@
 /**
- * A run of a flow in a test: the real engine plays it, with the handlers of the test and simulated time.
+ * A run of a flow in a test: the real engine executes it, with the handlers of the test and simulated time.
  */
 
 import type { ProcessConfig } from '../config.ts'
@@ -81,7 +81,7 @@ export interface FlowRun {
   status: 'completed' | 'failed' | 'waiting'
   error?: any
   visits: VisitRun[]
-  /** What was emitted, and what came from outside. */
+  /** Emitted events and events from outside. */
   events: (SeenEvent & { stepName?: string })[]
   /** Events that entered no step and for which no step waited. */
   unclaimed: SeenEvent[]

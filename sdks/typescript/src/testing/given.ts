@@ -13,7 +13,7 @@ export interface GivenEvent {
   /** The same under its older name. */
   kind?: string
   data?: unknown
-  /** When it comes: a date, or so long after the start. As soon as somebody waits for it where absent. */
+  /** When it comes: a date, or a duration after the start. Default: as soon as a step waits for it. */
   at?: Date | Duration
   runId?: string
   correlationId?: string
@@ -24,7 +24,7 @@ export type SeenEvent = RunEvent & { kind: string }
 
 const isLater = Symbol('later')
 
-/** An answer that takes its time. */
+/** An answer that comes later. */
 export interface Later {
   [isLater]: true
   after: Duration

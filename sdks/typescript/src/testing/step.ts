@@ -11,7 +11,7 @@ import { checkOptions } from './words.ts'
 export interface StepOptions extends Omit<FlowOptions, 'entry'> {
   /** The name of the step; that in its config where absent. */
   step?: string
-  /** What the await in its config has brought. Where absent that await is played first. */
+  /** The result of the await in its config. Without it, the await is executed first. */
   awaited?: unknown
 }
 
@@ -23,7 +23,7 @@ export interface StepRun<Value = any> extends Omit<VisitRun<Value>, 'step' | 'vi
   journal: { op: string; name?: string }[]
 }
 
-/** An error does not throw: it is in what comes back. */
+/** An error is not thrown; the result contains it. */
 export async function runStep<Value = any>(executable: Executable, options: StepOptions = {}): Promise<StepRun<Value>> {
   checkOptions('runStep', options, ['step', 'awaited', ...sharedOptions])
   const { step: wanted, flow, ...rest } = options
