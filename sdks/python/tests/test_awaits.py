@@ -129,8 +129,8 @@ class Awaits(unittest.TestCase):
             with self.assertRaises(RiverrunError) as refused:
                 run_step(callback(None), triggers=lambda trigger, body=body: body)
             self.assertEqual(refused.exception.code, "TOO_LARGE")
-        received = run_step(lambda input, ctx: ctx.wait.event("paid"), events=[{"type": "paid"}])
-        self.assertEqual((received.value["runId"], received.value["flowName"]), ("global", "global"))
+        found = run_step(lambda input, ctx: ctx.wait.event("paid"), events=[{"type": "paid"}])
+        self.assertEqual((found.value["runId"], found.value["flowName"]), ("global", "global"))
 
         def fails(input: Any) -> None:
             raise ValueError("no")

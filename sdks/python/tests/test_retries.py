@@ -223,8 +223,8 @@ class Retries(unittest.TestCase):
 
         backoff = {"type": "exponential", "delayMs": 60_000, "maxDelayMs": 90_000}
         policy = {"attempts": 4, "backoff": backoff}
-        received = (lambda input: input, {"subscriptions": [{"event_kind": "tried"}]})
-        done = run_flow({"flaky": (flaky, {"retryPolicy": policy}), "received": received}, entry="flaky")
+        after = (lambda input: input, {"subscriptions": [{"event_kind": "tried"}]})
+        done = run_flow({"flaky": (flaky, {"retryPolicy": policy}), "after": after}, entry="flaky")
         visit = done.visits[0]
         self.assertEqual((done.status, visit.value, visit.attempt), ("completed", 1, 3))
         self.assertEqual((visit.executions, visit.error, calls), (4, None, ["pay"]))

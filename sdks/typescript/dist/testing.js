@@ -14,7 +14,7 @@ import {
   processesOf,
   redactor,
   valueText
-} from "./shared/O7NV2JUR.js";
+} from "./shared/SXIHLJWD.js";
 import {
   definition,
   describe,

@@ -2,7 +2,7 @@ import {
   Invocations,
   Session,
   processesOf
-} from "./shared/O7NV2JUR.js";
+} from "./shared/SXIHLJWD.js";
 import {
   protocolVersion,
   version

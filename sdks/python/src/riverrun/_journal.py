@@ -133,7 +133,7 @@ class Journal:
         return self._front >= place
 
     def mismatch(self, until: int | None = None) -> RiverrunError | None:
-        """The error for records that the code did not request: it differs from the recorded code.
+        """The error for records that the code did not request: the code has changed.
 
         With a place, only those before it count.
         """

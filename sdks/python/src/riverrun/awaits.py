@@ -111,7 +111,8 @@ class Waits:
         """Creates a callback; its `wait()` waits until it is resumed and returns the body.
 
         `payload` is shown to the person or program that resumes it. With `many` it can be resumed
-        repeatedly, and each `wait()` returns the next body. With a `secret` requests must be signed.
+        repeatedly, and each `wait()` returns the next body. With a `secret` requests must be
+        signed.
         """
         step = self._step()
         step.refuse_in_run()

@@ -131,7 +131,7 @@ export class Journal {
   }
 
   /**
-   * The error for records that the code did not request: it differs from the recorded code. With a
+   * The error for records that the code did not request: the code has changed. With a
    * place, only records before it count.
    */
   mismatch(until = Infinity): RiverrunError | undefined {

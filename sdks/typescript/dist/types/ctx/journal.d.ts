@@ -40,7 +40,7 @@ export declare class Journal {
     /** How often this was done so far, in this execution: the number of the latest use. */
     uses(op: Op, name: string): number;
     /**
-     * The error for records that the code did not request: it differs from the recorded code. With a
+     * The error for records that the code did not request: the code has changed. With a
      * place, only records before it count.
      */
     mismatch(until?: number): RiverrunError | undefined;

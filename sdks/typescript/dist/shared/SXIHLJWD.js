@@ -267,7 +267,7 @@ var Journal = class {
     return this.#uses.get(key(op, name)) ?? 0;
   }
   /**
-   * The error for records that the code did not request: it differs from the recorded code. With a
+   * The error for records that the code did not request: the code has changed. With a
    * place, only records before it count.
    */
   mismatch(until = Infinity) {
