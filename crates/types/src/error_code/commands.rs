@@ -62,7 +62,7 @@ NotRiverrun "NOT_RIVERRUN" Command Reject {
     why: "The URL belongs to another program, or a proxy in front of the server answered itself, for \
           example with 401, because the command sends no credentials.",
     fix: "Correct `--url` or `RIVERRUN_URL`. Behind an authenticating proxy, connect to the server \
-          directly, for example on its own machine with `--url http://127.0.0.1:4600`.",
+          directly: run the command on its machine, without `--url`.",
 }
 NoProcesses "NO_PROCESSES" Command Reject {
     what: "The worker did not start, because it has nothing to run.",

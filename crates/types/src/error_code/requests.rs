@@ -90,7 +90,7 @@ ForbiddenOrigin "FORBIDDEN_ORIGIN" Request(403) Reject {
           trigger. Otherwise every page that a user opens could control the server. Links, such as \
           those of approvals, work from everywhere.",
     fix: "Call the API from a page that this server serves, or from a program. Behind a proxy, set the \
-          address that people open: `riverrun serve --public-url https://flows.example.org`.",
+          address that people open as `public_url`: `riverrun serve --public-url <url>`.",
 }
 Internal "INTERNAL" Request(500) GiveUp {
     what: "The server failed because of a defect in riverrun. The request may or may not have taken \
