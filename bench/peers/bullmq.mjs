@@ -5,9 +5,9 @@ import { connect } from 'node:net'
 import { once } from 'node:events'
 import { freePort, server, worker } from './children.mjs'
 import { version } from './package.mjs'
-import { began, counted, ended } from './tell.mjs'
+import { began, counted, ended } from './handler.mjs'
 
-export async function start({ folder, ears }) {
+export async function start({ folder, reports }) {
   const port = await freePort()
   const settings = ['--port', port, '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'yes', '--appendfsync', 'everysec']
   await server(folder, 'redis-server', settings.map(String), {
@@ -22,7 +22,7 @@ export async function start({ folder, ears }) {
   const options = { connection, defaultJobOptions: { removeOnComplete: true } }
   const [noop, timed, flows] = [new Queue('noop', options), new Queue('timed', options), new FlowProducer({ connection })]
   const job = (name, n, children) => ({ name, queueName: 'chain', data: { n }, children, opts: { removeOnComplete: true } })
-  const { take } = await worker('bullmq', { connection }, ears)
+  const { take } = await worker('bullmq', { connection }, reports)
   return {
     version: version('bullmq'),
     take,
@@ -30,7 +30,7 @@ export async function start({ folder, ears }) {
     add: (data) => noop.add('job', data),
     addMany: (jobs) => noop.addBulk(jobs.map((data) => ({ name: 'job', data }))),
     chain: async (n) => {
-      const end = ears.flowEnds(n)
+      const end = reports.flowEnds(n)
       await flows.add(job('third', n, [job('second', n, [job('first', n)])]))
       await end
     },

@@ -34,8 +34,8 @@ export async function server(folder, command, args, { isReady, signal = 'SIGKILL
 }
 
 /** The Node process that does a peer's work. `take` lets it begin with one kind of it and leave the one before. */
-export async function worker(module, settings, ears) {
-  const env = { ...process.env, PEERS_PORT: String(ears.port) }
+export async function worker(module, settings, reports) {
+  const env = { ...process.env, PEERS_PORT: String(reports.port) }
   const child = keep(fork(join(import.meta.dirname, 'worker.mjs'), [module, JSON.stringify(settings)], { env }), 'SIGKILL')
   const ended = once(child, 'exit').then(([code]) => Promise.reject(new Error(`the worker of ${module} ended with ${code}`)))
   ended.catch(() => {})

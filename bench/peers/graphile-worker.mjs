@@ -5,16 +5,16 @@ import pg from 'pg'
 import { worker } from './children.mjs'
 import { version } from './package.mjs'
 import { postgres } from './postgres.mjs'
-import { began, counted } from './tell.mjs'
+import { began, counted } from './handler.mjs'
 
 const logger = new Logger(() => () => {})
 
-export async function start({ folder, ears }) {
+export async function start({ folder, reports }) {
   const url = await postgres(folder)
   const pgPool = pool(url)
   const jobs = await makeWorkerUtils({ pgPool, logger })
   await jobs.migrate()
-  const { take } = await worker('graphile-worker', { url }, ears)
+  const { take } = await worker('graphile-worker', { url }, reports)
   return {
     version: version('graphile-worker'),
     take,

@@ -5,7 +5,7 @@
 
 import { once } from 'node:events'
 import { inFlight, median, percentile, steady } from './load.mjs'
-import { nowMs } from './tell.mjs'
+import { nowMs } from './handler.mjs'
 
 const pad = 'x'.repeat(100)
 const data = (n) => ({ n, pad })
@@ -24,7 +24,7 @@ export const measures = [
 ]
 
 /** Takes those of the measures that a system has, each for `seconds`. */
-export async function takeAll(wanted, system, ears, seconds) {
+export async function takeAll(wanted, system, reports, seconds) {
   const figures = {}
   let worked
   for (const { id, needs, take } of measures) {
@@ -32,14 +32,14 @@ export async function takeAll(wanted, system, ears, seconds) {
     const kind = { drain: 'noop', add: 'nothing', addMany: 'nothing' }[id] ?? needs
     if (kind !== worked && kind !== 'noop') await system.take(kind)
     worked = kind
-    figures[id] = await take({ system, ears, seconds, run: system[needs] })
+    figures[id] = await take({ system, reports, seconds, run: system[needs] })
   }
   return figures
 }
 
-async function startsAlone({ system, ears, seconds }) {
+async function startsAlone({ system, reports, seconds }) {
   const one = async (n) => {
-    const began = once(ears, 'began')
+    const began = once(reports, 'began')
     await system.timed({ ...data(n), sent: nowMs() })
     return (await began)[0]
   }
@@ -49,13 +49,13 @@ async function startsAlone({ system, ears, seconds }) {
   return median(samples)
 }
 
-async function startsSteadily({ system, ears, seconds }) {
+async function startsSteadily({ system, reports, seconds }) {
   const samples = []
-  const hear = (waitedMs) => samples.push(waitedMs)
-  ears.on('began', hear)
+  const record = (waitedMs) => samples.push(waitedMs)
+  reports.on('began', record)
   const sent = await steady(500, seconds * 2, (n) => system.timed({ ...data(n), sent: nowMs() }))
-  while (samples.length < sent) await once(ears, 'began')
-  ears.off('began', hear)
+  while (samples.length < sent) await once(reports, 'began')
+  reports.off('began', record)
   return percentile(samples, 0.99)
 }
 
@@ -87,17 +87,17 @@ async function addsMany({ system, seconds }) {
  * From the first job on, until the time is over or a hundredth is left: the very last ones would
  * measure the luck of a single job.
  */
-async function drains({ system, ears, seconds }) {
+async function drains({ system, reports, seconds }) {
   const enough = system.added * 0.99
-  const first = once(ears, 'handled')
+  const first = once(reports, 'handled')
   await system.take('noop')
-  if (ears.handled >= enough) return undefined
+  if (reports.handled >= enough) return undefined
   const [{ handled, atMs }] = await first
   const deadline = AbortSignal.timeout(seconds * 1.5e3)
   try {
-    while (ears.handled < enough) await once(ears, 'handled', { signal: deadline })
+    while (reports.handled < enough) await once(reports, 'handled', { signal: deadline })
   } catch (error) {
     if (error.name !== 'AbortError') throw error
   }
-  return (ears.handled - handled) / ((nowMs() - atMs) / 1e3)
+  return (reports.handled - handled) / ((nowMs() - atMs) / 1e3)
 }

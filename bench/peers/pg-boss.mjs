@@ -1,17 +1,17 @@
-/** pg-boss on Postgres, told of new jobs by LISTEN/NOTIFY where that is what counts. */
+/** pg-boss on Postgres, with LISTEN/NOTIFY for new jobs where latency is measured. */
 
 import { PgBoss } from 'pg-boss'
 import { worker } from './children.mjs'
 import { version } from './package.mjs'
 import { postgres } from './postgres.mjs'
-import { began, counted, ended } from './tell.mjs'
+import { began, counted, ended } from './handler.mjs'
 
-export async function start({ folder, ears }) {
+export async function start({ folder, reports }) {
   const url = await postgres(folder)
   const boss = await open(url)
   await boss.createQueue('noop')
   for (const name of ['timed', 'first', 'second', 'third']) await boss.createQueue(name, { notify: true })
-  const { take } = await worker('pg-boss', { url }, ears)
+  const { take } = await worker('pg-boss', { url }, reports)
   return {
     version: version('pg-boss'),
     take,
@@ -20,7 +20,7 @@ export async function start({ folder, ears }) {
     add: (data) => boss.send('noop', data),
     addMany: (jobs) => boss.insert('noop', jobs.map((data) => ({ data }))),
     chain: async (n) => {
-      const end = ears.flowEnds(n)
+      const end = reports.flowEnds(n)
       const job = (name, dependsOn) => ({ ref: name, name, data: { n }, ...(dependsOn && { dependsOn: [dependsOn] }) })
       await boss.flow([job('first'), job('second', 'first'), job('third', 'second')])
       await end

@@ -69,7 +69,7 @@ function cell(measure, pairs) {
 
 const better = (unit, mine, theirs) => (unit === 'ms' ? theirs / mine : mine / theirs)
 
-/** What was measured in the turns that nobody disturbed, or in all if there was none. */
+/** The results of the turns in which no other program ran, or of all turns if there was none. */
 const values = ({ id }, turns) => ifAny(turns.filter(({ figures }) => figures[id]), isFree).map(({ figures }) => figures[id])
 
 const isFree = ({ others }) => others <= disturbed

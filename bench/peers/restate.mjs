@@ -6,12 +6,12 @@ import { createRequire } from 'node:module'
 import { freePort, server, worker } from './children.mjs'
 import { client, isHealthy } from './http.mjs'
 import { version } from './package.mjs'
-import { began, counted } from './tell.mjs'
+import { began, counted } from './handler.mjs'
 
 // Its own start script would outlive a kill.
 const program = createRequire(import.meta.url).resolve(`@restatedev/restate-server-${process.platform}-${process.arch}/bin/restate-server`)
 
-export async function start({ folder, ears, partitions }) {
+export async function start({ folder, reports, partitions }) {
   const [node, ingress, admin, service] = await Promise.all(Array.from({ length: 4 }, freePort))
   const url = (port) => `http://127.0.0.1:${port}`
   await server(folder, program, ['--no-logo'], {
@@ -31,7 +31,7 @@ export async function start({ folder, ears, partitions }) {
     },
     isReady: async () => (await isHealthy(`${url(admin)}/health`)) && isHealthy(`${url(ingress)}/restate/health`),
   })
-  const { take } = await worker('restate', { port: service }, ears)
+  const { take } = await worker('restate', { port: service }, reports)
   await take('service')
   await client(admin)('/deployments', { uri: url(service) })
   const post = client(ingress)

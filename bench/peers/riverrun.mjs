@@ -6,11 +6,11 @@ import { Riverrun } from '../../sdks/typescript/dist/index.js'
 import { freePort, server } from './children.mjs'
 import { client, isHealthy } from './http.mjs'
 
-export async function start({ folder, binary, ears }) {
+export async function start({ folder, binary, reports }) {
   const port = await freePort()
   const project = join(import.meta.dirname, 'riverrun')
   await server(folder, binary, ['serve', '--project', project, '--listen', `127.0.0.1:${port}`, '--data', join(folder, 'data')], {
-    env: { ...process.env, PEERS_PORT: String(ears.port) },
+    env: { ...process.env, PEERS_PORT: String(reports.port) },
     // It ends its own Node process, whose processor time then counts as ours.
     signal: 'SIGTERM',
     isReady: () => isHealthy(`http://127.0.0.1:${port}/readyz`),

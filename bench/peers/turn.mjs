@@ -5,17 +5,17 @@
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { stopAll } from './children.mjs'
-import { Ears } from './hear.mjs'
+import { Reports } from './reports.mjs'
 import { limits } from './limits.mjs'
 import { takeAll } from './measures.mjs'
 
 async function turn({ module, options, folder, binary, wanted, seconds }) {
   mkdirSync(folder, { recursive: true })
   const machine = await limits(folder, seconds / 3)
-  const ears = await Ears.open()
+  const reports = await Reports.open()
   const { start } = await import(`./${module}.mjs`)
-  const system = await start({ folder, binary, ears, ...options })
-  const figures = await takeAll(wanted, system, ears, seconds)
+  const system = await start({ folder, binary, reports, ...options })
+  const figures = await takeAll(wanted, system, reports, seconds)
   await system.close?.()
   return { machine, version: system.version, figures }
 }

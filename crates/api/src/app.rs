@@ -1,4 +1,4 @@
-//! What every handler shares, and what can be set about it.
+//! State that every handler shares, and the options of the API.
 
 use std::{
     sync::{Arc, OnceLock},
@@ -36,7 +36,7 @@ pub struct ApiOptions {
     /// They end with the runtime as well.
     pub closing: CancellationToken,
     /// The workers that connect to `/api/workers/ws`. Their connections end when the list is
-    /// closed, which is for whoever stops the server to do.
+    /// closed; the code that stops the server closes it.
     pub workers: Workers,
     /// Every open WebSocket: wait for it to know that all have received why they ended.
     pub sockets: TaskTracker,

@@ -1,5 +1,4 @@
-//! Calls over one WebSocket: many at once, their frames distinguished by the id that each was
-//! given.
+//! Calls over one WebSocket: many at once, each with the id that the client gave it.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -19,16 +18,16 @@ use crate::{
     errors::ApiError,
     extract::{read, read_object},
     schemas,
-    socket::{Came, Ears, Mouth, Outbox, Upgrade, close, closing, too_slow},
+    socket::{Incoming, Outbox, SocketReceiver, SocketSender, Upgrade, close, closing, too_slow},
 };
 
 /// Calls under way over one socket.
 const MAX_CALLS: usize = 256;
-/// Texts that may wait to be sent; whoever has more to say waits.
+/// Texts that may wait to be sent; further senders wait.
 const WAITING: usize = 256;
 /// How long calls under way may take when the server stops.
 const GRACE: Duration = Duration::from_secs(10);
-/// How long what was said last may take.
+/// How long sending the last messages may take.
 const LAST_WORD: Duration = Duration::from_secs(1);
 const MAX_ID: usize = 128;
 /// What is kept of the reason for a cancel.
@@ -46,12 +45,12 @@ const MAX_REASON: usize = 1_000;
 pub(crate) async fn call_socket(State(api): State<Api>, upgrade: Upgrade) -> Response {
     let message_bytes = api.options().max_body_bytes;
     let leading = api.clone();
-    upgrade.lead(&api, message_bytes, move |mouth, ears| {
-        lead(leading, mouth, ears)
+    upgrade.lead(&api, message_bytes, move |sender, receiver| {
+        lead(leading, sender, receiver)
     })
 }
 
-async fn lead(api: Api, mut mouth: Mouth, mut ears: Ears) {
+async fn lead(api: Api, mut sender: SocketSender, mut receiver: SocketReceiver) {
     let (out, mut to_say) = Outbox::new(&api, WAITING);
     let end = out.end();
     let calls = Arc::new(Calls {
@@ -62,13 +61,13 @@ async fn lead(api: Api, mut mouth: Mouth, mut ears: Ears) {
         out,
     });
     let frame = {
-        let mut say = std::pin::pin!(mouth.say(&mut to_say));
+        let mut say = std::pin::pin!(sender.send_all(&mut to_say));
         tokio::select! {
-            frame = receive(&calls, &mut ears) => frame,
+            frame = receive(&calls, &mut receiver) => frame,
             () = say.as_mut() => None,
             () = end.cancelled() => Some(too_slow()),
             () = api.closing() => {
-                // What runs may end; whoever waits for it hears of it.
+                // Running calls may end, and their results are sent.
                 calls.tasks.close();
                 tokio::select! {
                     _ = tokio::time::timeout(GRACE, calls.tasks.wait()) => {}
@@ -82,25 +81,28 @@ async fn lead(api: Api, mut mouth: Mouth, mut ears: Ears) {
     // The last frames, which came with the end.
     drop(calls);
     if !end.is_cancelled() {
-        let _ = tokio::time::timeout(LAST_WORD, mouth.say(&mut to_say)).await;
+        let _ = tokio::time::timeout(LAST_WORD, sender.send_all(&mut to_say)).await;
     }
     drop(to_say);
-    mouth
-        .close(ears, frame.unwrap_or_else(|| closing(close::DONE, "")))
+    sender
+        .close(receiver, frame.unwrap_or_else(|| closing(close::DONE, "")))
         .await;
 }
 
 /// Takes what comes until nothing more does; with a reason where the socket is to be closed.
-async fn receive(calls: &Arc<Calls>, ears: &mut Ears) -> Option<axum::extract::ws::CloseFrame> {
+async fn receive(
+    calls: &Arc<Calls>,
+    receiver: &mut SocketReceiver,
+) -> Option<axum::extract::ws::CloseFrame> {
     loop {
-        match ears.next().await {
-            Came::Text(text) => {
+        match receiver.next().await {
+            Incoming::Text(text) => {
                 if let Err((id, error)) = calls.take(&text) {
                     calls.refuse(id, &error).await;
                 }
             }
-            Came::Over => return None,
-            Came::Bad(frame) => return Some(frame),
+            Incoming::Over => return None,
+            Incoming::Bad(frame) => return Some(frame),
         }
     }
 }
@@ -111,7 +113,7 @@ struct Calls {
     /// Under way, by the text of their ids.
     open: Mutex<HashMap<String, Cancellation>>,
     tasks: TaskTracker,
-    /// Fires when nobody is there to hear of them.
+    /// Fires when the client has left.
     gone: CancellationToken,
     out: Outbox,
 }

@@ -28,7 +28,7 @@ use crate::{
 /// What the paths of pages for people begin with.
 pub(crate) const PAGES: &str = "/approve/";
 
-/// The answer to whoever resumed a callback.
+/// The answer to a request that resumed a callback.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Opened {
@@ -229,16 +229,16 @@ async fn answer(
 
 const BEFORE: &str = "This was answered before. Your answer was not taken.";
 
-/// What the page of a callback shows.
+/// The states that the page of a callback shows.
 enum Shown {
     Question,
-    /// And how, if it is known.
+    /// Whether it was approved, if that is known.
     Answered(Option<bool>),
-    /// Nobody answered in time.
+    /// The timeout was over before an answer came.
     Late,
-    /// Its run was cancelled, or went on without it.
+    /// Its run was cancelled, or continued without it.
     Closed,
-    /// Only a program can open it.
+    /// The callback is for programs and has no page.
     Program,
 }
 
@@ -287,7 +287,7 @@ impl Shown {
     }
 }
 
-/// What whoever decides is shown: a text as it is, anything else as JSON.
+/// The payload as the page shows it: a text as it is, anything else as JSON.
 fn asked_for(payload: &Value) -> String {
     match payload {
         Value::Null => String::new(),

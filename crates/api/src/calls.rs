@@ -1,4 +1,4 @@
-//! Calls: a process run at once, its frames streamed on the way.
+//! Calls: execute a process at once and stream its frames.
 
 use std::{convert::Infallible, time::Duration};
 

@@ -1,8 +1,8 @@
-//! One connection on its way to the network.
+//! Wraps each TCP connection.
 //!
-//! A client that takes nothing for a while is disconnected, so that what waits for it is not kept
-//! for ever. And answers that the HTTP library gives by itself, to what is no request, say what
-//! every other answer says: that a browser must not guess their type.
+//! It disconnects a client that reads nothing for a while, so that the memory of its answers is
+//! released. It adds `x-content-type-options: nosniff` to answers that the HTTP library writes
+//! itself, for requests that it cannot parse.
 
 use std::{
     io::{self, IoSlice},

@@ -1,11 +1,11 @@
-//! Requests that a web page of another site makes through somebody's browser.
+//! Rejects requests that a web page of another site makes in a user's browser.
 //!
-//! Such a page must not be able to change anything on a server that trusts its own machine. Browsers
-//! say where a request comes from: in `Sec-Fetch-Site` with every request, in `Origin` with most
-//! that can change something. What a request changes is decided by its route, not by its method:
-//! a hook starts a run by GET as well, and what goes over a WebSocket is not kept from other pages
-//! by the browser, as answers are. Reading pages stays possible from everywhere, so that links to
-//! approvals and to the documentation work.
+//! Such a page must not be able to change anything on a server that trusts its own machine.
+//! Browsers send the origin of a request: in `Sec-Fetch-Site` with every request, in `Origin` with
+//! most requests that can change something. The route decides whether a request may change
+//! something, not the method: a hook starts a run by GET as well, and browsers let any page open a
+//! WebSocket. Reading pages is allowed from everywhere, so that links to approvals and to the
+//! documentation work.
 
 use axum::{
     extract::Request,

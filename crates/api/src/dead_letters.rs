@@ -1,4 +1,4 @@
-//! Dead letters: jobs that failed for good, listed, tried again and removed.
+//! Dead letters: list, redrive and purge failed jobs.
 
 use std::num::NonZeroU32;
 

@@ -1,6 +1,6 @@
-//! What happens around every request: its id, its span, who it is for and where it is from, its
-//! time limit, the rest of a body that was not wanted, what becomes of large answers, and the
-//! guarantee that even a panic is answered in the one error shape.
+//! The layer around every request: its id, its span, the checks of its host and origin, its time
+//! limit, the rest of a body that the handler did not read, the memory of large answers, and an
+//! answer in the one error shape even after a panic.
 
 use std::{
     any::Any,
@@ -42,7 +42,7 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// No browser guesses that an answer is something else than it says.
 const NO_SNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 
-/// The id of a request, for whoever answers it.
+/// The id of a request, for its handler.
 #[derive(Clone)]
 pub(crate) struct RequestId(pub String);
 
@@ -126,8 +126,8 @@ async fn run(request: Request, next: Next) -> Response {
         .query()
         .is_some_and(|query| query.contains("wait="));
     let handled = async move {
-        // Kept until the computation is over, whoever still waits for it. One that waits for the end
-        // of a run would keep it for nothing.
+        // Kept until the computation has ended, even if the client has left. A request that waits
+        // for the end of a run does not compute and takes no place.
         let _place = match waits {
             true => None,
             false => COMPUTING.acquire().await.ok(),

@@ -1,9 +1,9 @@
-//! Events over one WebSocket: many subscriptions at once, distinguished by the id that each was
-//! given. The messages are described in `docs/reference/websocket.md`.
+//! Events over one WebSocket: many subscriptions at once, each with the id that the client gave it.
+//! `docs/reference/websocket.md` describes the messages.
 //!
-//! Each subscription reads for itself and waits when the client is slow; what it then misses of
-//! the bus it reads from the store, and says so. So a socket holds a bounded number of texts,
-//! however much happens.
+//! Each subscription reads on its own and waits while the client is slow. Events that it misses on
+//! the bus meanwhile are read from the store, and the client gets the message `late`. A socket
+//! therefore holds a bounded number of texts.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -21,19 +21,19 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     app::Api,
     errors::ApiError,
-    event_source::{Said, Source, Wanted},
+    event_source::{Source, SourceUpdate, Wanted},
     extract::read_object,
     schemas,
-    socket::{Came, Ears, Mouth, Outbox, Upgrade, close, closing, too_slow},
+    socket::{Incoming, Outbox, SocketReceiver, SocketSender, Upgrade, close, closing, too_slow},
 };
 
 /// Subscriptions of one socket.
 const MAX_SUBSCRIPTIONS: usize = 1_000;
-/// Texts that may wait to be sent; whoever has more to say waits. They are bounded by bytes too.
+/// Texts that may wait to be sent; further senders wait. Their bytes are bounded too.
 const WAITING: usize = 64;
-/// What a client says is short.
+/// Messages of clients are short.
 const MESSAGE_BYTES: usize = 64 << 10;
-/// How long what was said last may take.
+/// How long sending the last messages may take.
 const LAST_WORD: Duration = Duration::from_secs(1);
 /// How long a subscription keeps what it has read ahead while the client reads nothing.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -52,12 +52,12 @@ const MAX_ID: usize = 128;
         (status = 426, description = ErrorCode::UpgradeRequired, body = schemas::Failure)))]
 pub(crate) async fn event_socket(State(api): State<Api>, upgrade: Upgrade) -> Response {
     let leading = api.clone();
-    upgrade.lead(&api, MESSAGE_BYTES, move |mouth, ears| {
-        lead(leading, mouth, ears)
+    upgrade.lead(&api, MESSAGE_BYTES, move |sender, receiver| {
+        lead(leading, sender, receiver)
     })
 }
 
-async fn lead(api: Api, mut mouth: Mouth, mut ears: Ears) {
+async fn lead(api: Api, mut sender: SocketSender, mut receiver: SocketReceiver) {
     let (out, mut to_say) = Outbox::new(&api, WAITING);
     let end = out.end();
     let socket = Arc::new(Socket {
@@ -68,33 +68,33 @@ async fn lead(api: Api, mut mouth: Mouth, mut ears: Ears) {
         out,
     });
     let frame = tokio::select! {
-        frame = receive(&socket, &mut ears) => frame,
-        () = mouth.say(&mut to_say) => None,
+        frame = receive(&socket, &mut receiver) => frame,
+        () = sender.send_all(&mut to_say) => None,
         () = end.cancelled() => Some(too_slow()),
         () = api.closing() => Some(closing(close::RESTART, "the server stops")),
     };
     socket.gone.cancel();
     drop(socket);
     if !end.is_cancelled() {
-        let _ = tokio::time::timeout(LAST_WORD, mouth.say(&mut to_say)).await;
+        let _ = tokio::time::timeout(LAST_WORD, sender.send_all(&mut to_say)).await;
     }
     drop(to_say);
-    mouth
-        .close(ears, frame.unwrap_or_else(|| closing(close::DONE, "")))
+    sender
+        .close(receiver, frame.unwrap_or_else(|| closing(close::DONE, "")))
         .await;
 }
 
 /// Takes what comes until nothing more does; with a reason where the socket is to be closed.
-async fn receive(socket: &Arc<Socket>, ears: &mut Ears) -> Option<CloseFrame> {
+async fn receive(socket: &Arc<Socket>, receiver: &mut SocketReceiver) -> Option<CloseFrame> {
     loop {
-        match ears.next().await {
-            Came::Text(text) => {
+        match receiver.next().await {
+            Incoming::Text(text) => {
                 if let Err(refused) = socket.take(&text).await {
                     socket.refuse(&refused).await;
                 }
             }
-            Came::Over => return None,
-            Came::Bad(frame) => return Some(frame),
+            Incoming::Over => return None,
+            Incoming::Bad(frame) => return Some(frame),
         }
     }
 }
@@ -144,7 +144,7 @@ struct Socket {
     /// What ends each of them, by id.
     open: Mutex<HashMap<String, Open>>,
     tasks: TaskTracker,
-    /// Fires when nobody is there to hear of them.
+    /// Fires when the client has left.
     gone: CancellationToken,
     out: Outbox,
 }
@@ -256,15 +256,15 @@ impl Socket {
             tokio::select! {
                 biased;
                 said = self.next(&mut source) => match said? {
-                    Said::Event { cursor: at, event } => {
+                    SourceUpdate::Event { cursor: at, event } => {
                         self.send(&Sent { kind: "event", id, cursor: &at, event }).await;
                         cursor = Some(at);
                     }
-                    Said::Late => self.say(Some(id), "late", json!({})).await,
-                    Said::Missed(batches) => {
+                    SourceUpdate::Late => self.say(Some(id), "late", json!({})).await,
+                    SourceUpdate::Missed(batches) => {
                         self.say(Some(id), "missed", json!({ "missed": batches })).await;
                     }
-                    Said::Deleted => {
+                    SourceUpdate::Deleted => {
                         self.say(Some(id), "deleted", json!({})).await;
                         return Ok(());
                     }
@@ -284,7 +284,7 @@ impl Socket {
     }
 
     /// What a subscription says next, once there is room for it. Cancel safe.
-    async fn next(&self, source: &mut Source) -> Result<Said, ApiError> {
+    async fn next(&self, source: &mut Source) -> Result<SourceUpdate, ApiError> {
         if tokio::time::timeout(PATIENCE, self.out.room())
             .await
             .is_err()

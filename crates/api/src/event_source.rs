@@ -1,5 +1,5 @@
-//! What a subscription over a WebSocket reads from: a stream, the channel of a queue, or kinds of
-//! events of all streams.
+//! The source of a WebSocket subscription: a stream, the channel of a queue, or event types of all
+//! streams.
 
 use std::collections::VecDeque;
 
@@ -31,7 +31,7 @@ pub(crate) enum Wanted {
 }
 
 /// What it says.
-pub(crate) enum Said {
+pub(crate) enum SourceUpdate {
     Event {
         cursor: String,
         event: Box<RawValue>,
@@ -152,7 +152,7 @@ impl Source {
         }
     }
 
-    /// Lets the cursor of one that hears of nothing get ahead.
+    /// Advances the cursor of a subscription that receives no events.
     pub fn look(&mut self) {
         if let Self::Kinds { events, .. } = self {
             events.look();
@@ -178,7 +178,7 @@ impl Source {
     }
 
     /// What comes next. Cancel safe.
-    pub async fn next(&mut self) -> Result<Said, ApiError> {
+    pub async fn next(&mut self) -> Result<SourceUpdate, ApiError> {
         match self {
             Self::Stream { types, subject, .. } => loop {
                 match subject.next().await? {
@@ -186,9 +186,9 @@ impl Source {
                         return said(event.id.to_string(), &event);
                     }
                     Delivery::Event(_) => {}
-                    Delivery::Late => return Ok(Said::Late),
-                    Delivery::Missed(count) => return Ok(Said::Missed(count)),
-                    Delivery::Gone => return Ok(Said::Deleted),
+                    Delivery::Late => return Ok(SourceUpdate::Late),
+                    Delivery::Missed(count) => return Ok(SourceUpdate::Missed(count)),
+                    Delivery::Gone => return Ok(SourceUpdate::Deleted),
                 }
             },
             Self::Queue {
@@ -206,7 +206,7 @@ impl Source {
                 }
                 match listener.next().await {
                     QueueUpdate::Batch(batch) => ready.extend(batch.events.iter().cloned()),
-                    QueueUpdate::Missed(batches) => return Ok(Said::Missed(batches)),
+                    QueueUpdate::Missed(batches) => return Ok(SourceUpdate::Missed(batches)),
                 }
             },
             Self::Kinds {
@@ -216,16 +216,16 @@ impl Source {
                     let shown = kinds::shown(namespace);
                     said(logged.no.to_string(), &shown(&logged))
                 }
-                Delivery::Late => Ok(Said::Late),
-                Delivery::Missed(count) => Ok(Said::Missed(count)),
-                Delivery::Gone => Ok(Said::Deleted),
+                Delivery::Late => Ok(SourceUpdate::Late),
+                Delivery::Missed(count) => Ok(SourceUpdate::Missed(count)),
+                Delivery::Gone => Ok(SourceUpdate::Deleted),
             },
         }
     }
 }
 
-fn said(cursor: String, event: &impl Serialize) -> Result<Said, ApiError> {
+fn said(cursor: String, event: &impl Serialize) -> Result<SourceUpdate, ApiError> {
     let event = to_raw_value(event)
         .map_err(|error| ApiError::new(ErrorCode::Internal, error.to_string()))?;
-    Ok(Said::Event { cursor, event })
+    Ok(SourceUpdate::Event { cursor, event })
 }

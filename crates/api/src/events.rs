@@ -1,4 +1,4 @@
-//! Streams: read in pages, appended to from outside.
+//! Streams: read in pages, and appended to by clients.
 
 use axum::{
     extract::State,
@@ -108,7 +108,7 @@ async fn page(
             &EventQuery {
                 direction: query.order,
                 from,
-                // One more tells whether there is a next page.
+                // One more shows whether there is a next page.
                 limit: query.limit + 1,
                 types: query.r#type,
                 step: query.step.map(Name::from),

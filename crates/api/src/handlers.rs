@@ -1,4 +1,4 @@
-//! The kinds of steps that this server can run, and the schema of definitions.
+//! The step types of this server, and the schema of definitions.
 
 use axum::extract::State;
 use riverrun_engine::flow_schema;

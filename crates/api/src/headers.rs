@@ -1,4 +1,4 @@
-//! Headers that decide what a request means, and so must be there once.
+//! Rejects requests in which a header that decides their meaning is missing or repeated.
 
 use axum::{
     extract::Request,
@@ -51,6 +51,7 @@ fn check_encoding(headers: &HeaderMap) -> Result<(), ApiError> {
         return Ok(());
     }
     let given: String = given.chars().take(64).collect();
-    let message = format!("content-encoding {given:?} is not understood: send the body as it is");
+    let message =
+        format!("the content encoding {given:?} is not supported: send the body uncompressed");
     Err(ApiError::new(ErrorCode::UnsupportedEncoding, message))
 }

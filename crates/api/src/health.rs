@@ -1,4 +1,4 @@
-//! Whether the server is alive, ready, and which one it is.
+//! Liveness, readiness and version of the server.
 
 use riverrun_types::ErrorCode;
 use std::time::Duration;

@@ -1,6 +1,6 @@
-//! Under which names the server answers. A web page whose name its owner lets lead to this
-//! machine is of the same origin as the server, as far as the browser can tell: only the name in
-//! `Host` gives it away.
+//! The host names that the server answers to. A DNS name of an attacker can resolve to this
+//! machine. For the browser, a page of that name has the same origin as the server; only the name
+//! in `Host` differs.
 
 use riverrun_types::ErrorCode;
 use std::net::IpAddr;

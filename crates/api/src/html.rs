@@ -1,4 +1,4 @@
-//! Text of others in pages of ours.
+//! Escapes foreign text in HTML pages.
 
 /// The text, with nothing in it that a browser would take for markup.
 pub(crate) fn escape(text: &str) -> String {

@@ -1,5 +1,4 @@
-//! Jobs: those of queues, and the leased work behind runs. Each run has one, and its id is the
-//! run's.
+//! Jobs: those of queues, and the internal task of each run, whose id is the run's.
 
 use axum::{extract::State, http::StatusCode, response::IntoResponse};
 use indexmap::IndexMap;

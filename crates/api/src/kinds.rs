@@ -1,4 +1,4 @@
-//! Events of some kinds, of whatever stream: read in pages, or followed live.
+//! Events of some types over all streams: read in pages, or followed live.
 
 use std::{convert::Infallible, fmt::Write as _, pin::Pin};
 

@@ -1,9 +1,9 @@
-//! How much the readers of live streams may hold, each and all together.
+//! Limits the memory of the readers of live streams, each and all together.
 //!
-//! A reader that does not read keeps what it was sent in memory: the rest of the page that was read
-//! for it, and what waits in its connection. Each piece is counted while it is there. When all
-//! readers together hold more than they may, those that have not read for the longest time are
-//! disconnected; they go on after the last event that they saw, as after any other lost connection.
+//! A reader that does not read keeps data in memory: the rest of the page that was read for it, and
+//! the bytes that wait in its connection. Each piece is counted while it exists. When all readers
+//! together exceed the limit, those that have not read for the longest time are disconnected. They
+//! reconnect and continue after the last event that they saw.
 
 use std::{
     collections::HashMap,

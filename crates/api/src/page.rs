@@ -1,4 +1,4 @@
-//! Pages of lists: rows and the way to the next ones.
+//! Pages of lists: rows, and the cursor of the next page.
 
 use serde::{Deserialize, Serialize};
 use utoipa::IntoParams;

@@ -1,4 +1,4 @@
-//! Queues: jobs added and listed, queues paused, cleared and cleaned.
+//! Queues: add and list jobs; pause, clear and clean queues.
 
 use axum::{extract::State, http::StatusCode};
 use riverrun_runtime::{Drained, JobOptions, JobRequest, KeptOptions, QueueStats, QueueView};
@@ -179,7 +179,7 @@ pub(crate) struct AddBody {
     #[serde(alias = "opts")]
     options: Option<JobOptions>,
     jobs: Option<Vec<JobRequest>>,
-    /// False without a body: nobody adds a job by sending nothing.
+    /// False without a body: an empty request does not add a job.
     #[serde(skip_deserializing, default = "given")]
     is_given: bool,
 }
@@ -330,7 +330,7 @@ pub(crate) fn states<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<JobState>
             .find(|state| state.as_str() == text)
             .ok_or_else(|| {
                 let known = JobState::ALL.map(JobState::as_str).join(", ");
-                D::Error::custom(format!("{text:?} is none of {known}"))
+                D::Error::custom(format!("{text:?} is not one of {known}"))
             })
     };
     comma_list(&String::deserialize(from)?).map(parse).collect()

@@ -1,9 +1,9 @@
-//! Bodies that nobody wants to the end.
+//! Reads the rest of request bodies that the handler did not read.
 //!
-//! A request may be answered before its body has come: it is too large, or for nobody. Most clients
-//! write all of it before they look for the answer. Were the connection closed on them they would
-//! find it broken and never see why, so the rest is read and thrown away: up to a size and for a
-//! time, after which the connection is closed as it is. The answer does not wait for that.
+//! A request may be answered before its body has arrived: it is too large, or its route is unknown.
+//! Most clients write the whole body before they read the answer. If the server closed the
+//! connection, they would see a broken connection instead of the answer. So the rest is read and
+//! dropped, up to a size and a time; then the connection is closed. The answer does not wait.
 
 use std::{
     future::poll_fn,
@@ -27,12 +27,12 @@ const BYTES: usize = 64 << 20;
 /// And else this many times what a body may have.
 const TIMES: usize = 4;
 
-/// A request whose body is read on if whoever answers it does not.
+/// A request whose body is read to its end even if its handler does not read it.
 pub(crate) fn read_on(request: Request, max_body_bytes: usize) -> Request {
     if request.body().is_end_stream() {
         return request;
     }
-    // Who waits for `100 Continue` sends nothing before somebody reads.
+    // A client that waits for `100 Continue` sends nothing before the server reads.
     let is_coming = !request.headers().contains_key(header::EXPECT);
     let most = max_body_bytes.saturating_mul(TIMES).max(BYTES);
     request.map(|body| {

@@ -1,4 +1,4 @@
-//! Answers: JSON, serialised once, straight into the body.
+//! Answers: JSON that is serialised once, straight into the body.
 
 use axum::{
     body::Body,

@@ -116,8 +116,8 @@ fn any_failure() -> Response {
         .build()
 }
 
-/// Every route with its description. They are made one at a time: what utoipa knows of all of them
-/// at once is eight megabytes, which a server that nobody asks for the document need not have.
+/// Every route with its description. They are built one at a time: utoipa needs eight megabytes for
+/// all of them at once, and most servers are never asked for the document.
 const ROUTES: &[fn() -> UtoipaMethodRouter<Api>] = &[
     || routes!(callbacks::resume_callback),
     || routes!(callbacks::resume_callback_of_flow),

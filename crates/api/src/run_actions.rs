@@ -1,4 +1,4 @@
-//! What people do to runs: cancel, pause, resume, rerun, fork, delete.
+//! Actions on runs: cancel, pause, resume, rerun, fork, delete.
 
 use axum::{extract::State, http::StatusCode, response::IntoResponse};
 use riverrun_runtime::{Error, Exported, Loaded, RunView};

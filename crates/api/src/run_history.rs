@@ -1,4 +1,4 @@
-//! A run's history: the attempts that have ended, in pages.
+//! The history of a run: its ended attempts, in pages.
 
 use std::collections::HashMap;
 

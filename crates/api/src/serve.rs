@@ -1,8 +1,8 @@
-//! Connections: accepted, served over HTTP/1.1, and let finish at the end.
+//! Accepts connections, serves HTTP/1.1, and lets requests finish at the stop.
 //!
-//! `axum::serve` does the same without a limit on how long a client may take to send its headers
-//! and without an end to a graceful stop, so the few lines are ours. A connection that became a
-//! WebSocket is no longer theirs: [`crate::ApiOptions::sockets`] has it.
+//! `axum::serve` does the same without a limit for slow headers and without an end to a graceful
+//! stop, so this module replaces it. Connections that became WebSockets are tracked by
+//! [`crate::ApiOptions::sockets`] instead.
 
 use std::{convert::Infallible, io, sync::Arc, time::Duration};
 

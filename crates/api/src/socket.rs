@@ -1,4 +1,4 @@
-//! What the WebSockets of the API have in common: how they begin, stay alive and end.
+//! The common part of the API's WebSockets: upgrade, heartbeat and close.
 
 use riverrun_types::ErrorCode;
 use std::{future::Future, sync::Arc, time::Duration};
@@ -25,13 +25,13 @@ use crate::{
     live::{HeldBytes, LiveReader},
 };
 
-/// A connection that says nothing, not even that it lives, for so many heartbeats is over.
+/// A connection that sends nothing, not even a pong, for so many heartbeats is closed.
 const SILENT_HEARTBEATS: u32 = 3;
-/// How long the other side may take to hear why it is over.
+/// How long the client may take to receive the close frame.
 const FAREWELL: Duration = Duration::from_secs(2);
-/// Most messages are small, and there may be many connections.
+/// Small, because most messages are small and there may be many connections.
 const READ_BUFFER: usize = 16 << 10;
-/// Longer reasons do not fit a close.
+/// The longest reason that fits a close frame.
 const REASON_BYTES: usize = 123;
 
 /// Why a socket is closed, in the codes of RFC 6455.
@@ -43,13 +43,13 @@ pub(crate) mod close {
     pub const NOT_UTF8: u16 = 1007;
     pub const REFUSED: u16 = 1008;
     pub const TOO_LARGE: u16 = 1009;
-    /// The server stops; another may be there soon.
+    /// The server stops; the client may reconnect soon.
     pub const RESTART: u16 = 1012;
-    /// The client does not read; it may come back and go on.
+    /// The client does not read; it may reconnect and continue.
     pub const TOO_SLOW: u16 = 1013;
 }
 
-/// A request that wants to become a WebSocket.
+/// A request to upgrade to a WebSocket.
 pub(crate) struct Upgrade(WebSocketUpgrade);
 
 impl FromRequestParts<Api> for Upgrade {
@@ -71,12 +71,12 @@ impl FromRequestParts<Api> for Upgrade {
 }
 
 impl Upgrade {
-    /// Leads the connection, whose messages have at most so many bytes.
+    /// Runs `lead` on the connection, whose messages have at most so many bytes.
     pub fn lead<F: Future<Output = ()> + Send>(
         self,
         api: &Api,
         message_bytes: usize,
-        lead: impl FnOnce(Mouth, Ears) -> F + Send + 'static,
+        lead: impl FnOnce(SocketSender, SocketReceiver) -> F + Send + 'static,
     ) -> Response {
         let (token, heartbeat) = (api.options().sockets.token(), api.options().heartbeat);
         self.0
@@ -85,72 +85,72 @@ impl Upgrade {
             .max_frame_size(message_bytes)
             .on_upgrade(move |socket| async move {
                 let (sink, stream) = socket.split();
-                let ears = Ears {
+                let receiver = SocketReceiver {
                     stream,
                     silent: heartbeat * SILENT_HEARTBEATS,
                 };
-                lead(Mouth { sink, heartbeat }, ears).await;
+                lead(SocketSender { sink, heartbeat }, receiver).await;
                 drop(token);
             })
     }
 }
 
-/// What comes over a socket.
-pub(crate) enum Came {
+/// What a socket receives.
+pub(crate) enum Incoming {
     Text(Utf8Bytes),
-    /// Nothing more comes.
+    /// The connection has ended.
     Over,
-    /// Something that is refused, with this reason.
+    /// An invalid message, and the close frame with the reason.
     Bad(CloseFrame),
 }
 
-pub(crate) struct Ears {
+pub(crate) struct SocketReceiver {
     stream: SplitStream<WebSocket>,
     silent: Duration,
 }
 
-impl Ears {
-    pub async fn next(&mut self) -> Came {
+impl SocketReceiver {
+    pub async fn next(&mut self) -> Incoming {
         loop {
             let Ok(came) = tokio::time::timeout(self.silent, self.stream.next()).await else {
                 let reason = format!("nothing came for {} ms", self.silent.as_millis());
-                return Came::Bad(closing(close::GONE, &reason));
+                return Incoming::Bad(closing(close::GONE, &reason));
             };
             return match came {
-                Some(Ok(Message::Text(text))) => Came::Text(text),
+                Some(Ok(Message::Text(text))) => Incoming::Text(text),
                 Some(Ok(Message::Ping(_) | Message::Pong(_))) => continue,
                 Some(Ok(Message::Binary(_))) => {
-                    Came::Bad(closing(close::NOT_TEXT, "only text is understood here"))
+                    Incoming::Bad(closing(close::NOT_TEXT, "only text is understood here"))
                 }
-                None | Some(Ok(Message::Close(_))) => Came::Over,
+                None | Some(Ok(Message::Close(_))) => Incoming::Over,
                 Some(Err(error)) => refusal(error),
             };
         }
     }
 
-    /// Reads on for a moment, so that the other side gets to see the reason of the end.
+    /// Reads for a moment more, so that the client can receive the close frame.
     async fn farewell(&mut self) {
         let rest = async { while let Some(Ok(_)) = self.stream.next().await {} };
         let _ = tokio::time::timeout(FAREWELL, rest).await;
     }
 }
 
-fn refusal(error: axum::Error) -> Came {
+fn refusal(error: axum::Error) -> Incoming {
     use tungstenite::Error;
     let inner = error.into_inner();
     let code = match inner.downcast_ref::<Error>() {
         Some(Error::Capacity(_)) => close::TOO_LARGE,
         Some(Error::Utf8(_)) => close::NOT_UTF8,
         Some(Error::Protocol(tungstenite::error::ProtocolError::ResetWithoutClosingHandshake)) => {
-            return Came::Over;
+            return Incoming::Over;
         }
         Some(Error::Protocol(_)) => close::PROTOCOL,
-        _ => return Came::Over,
+        _ => return Incoming::Over,
     };
-    Came::Bad(closing(code, &inner.to_string()))
+    Incoming::Bad(closing(code, &inner.to_string()))
 }
 
-/// What waits to be sent over a socket: bounded by count, and by bytes for each socket and for all.
+/// The queue of texts for a socket: bounded by count, and by bytes for each socket and for all.
 pub(crate) struct Outbox {
     out: mpsc::Sender<Waiting>,
     room: Arc<Semaphore>,
@@ -164,7 +164,7 @@ pub(crate) struct Waiting {
     counted: Option<(OwnedSemaphorePermit, HeldBytes)>,
 }
 
-/// One that is bounded elsewhere.
+/// A text that is bounded elsewhere.
 impl From<String> for Waiting {
     fn from(text: String) -> Self {
         Self {
@@ -175,7 +175,7 @@ impl From<String> for Waiting {
 }
 
 impl Outbox {
-    /// For at most so many texts; the receiver is what [`Mouth::say`] says.
+    /// For at most so many texts; [`SocketSender::send_all`] sends the stream.
     pub fn new(api: &Api, texts: usize) -> (Self, impl Stream<Item = Waiting> + Unpin) {
         let (out, mut waiting) = mpsc::channel(texts);
         let max_bytes = api.runtime().base().options().live_reader_bytes;
@@ -195,7 +195,7 @@ impl Outbox {
         self.counted.end().clone()
     }
 
-    /// Waits until there is room for something more. Cancel safe.
+    /// Waits until there is room for another text. Cancel safe.
     pub async fn room(&self) {
         let _ = self.room.acquire().await;
     }
@@ -210,20 +210,20 @@ impl Outbox {
     }
 }
 
-pub(crate) struct Mouth {
+pub(crate) struct SocketSender {
     sink: SplitSink<WebSocket, Message>,
     heartbeat: Duration,
 }
 
-impl Mouth {
-    /// Sends these texts, and a sign of life now and then, until there are no more or nobody is
-    /// there to hear them.
-    pub async fn say(&mut self, texts: &mut (impl Stream<Item = Waiting> + Unpin)) {
+impl SocketSender {
+    /// Sends these texts, and a ping with each heartbeat, until there are no more or the client has
+    /// left.
+    pub async fn send_all(&mut self, texts: &mut (impl Stream<Item = Waiting> + Unpin)) {
         let first = tokio::time::Instant::now() + self.heartbeat;
         let mut beats = tokio::time::interval_at(first, self.heartbeat);
         beats.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
-            // What waits is counted until it was sent.
+            // A text is counted until it was sent.
             let (message, _counted) = tokio::select! {
                 text = texts.next() => match text {
                     Some(Waiting { text, counted }) => (Message::Text(text.into()), counted),
@@ -237,18 +237,18 @@ impl Mouth {
         }
     }
 
-    /// Sends why it is over, and waits a moment until that was received.
-    pub async fn close(mut self, mut ears: Ears, frame: CloseFrame) {
+    /// Sends the close frame, and waits a moment until it was received.
+    pub async fn close(mut self, mut receiver: SocketReceiver, frame: CloseFrame) {
         let said = self.sink.send(Message::Close(Some(frame)));
         if let Ok(Ok(())) = tokio::time::timeout(FAREWELL, said).await {
-            ears.farewell().await;
+            receiver.farewell().await;
         }
     }
 }
 
-/// What a client that does not read is sent last.
+/// The close frame for a client that does not read.
 pub(crate) fn too_slow() -> CloseFrame {
-    let reason = "nothing was read for too long; go on after the last cursor";
+    let reason = "nothing was read for too long; continue after the last cursor";
     closing(close::TOO_SLOW, reason)
 }
 

@@ -1,10 +1,10 @@
 //! Live streams over server-sent events.
 //!
-//! A reader begins after the last event it saw and gets every later one once, in order: what it
-//! missed from the store, what happens from then on from the bus. Nothing is queued for it here:
-//! the connection pulls, and a reader that is too slow for the bus is brought up from the store
-//! again, with a notice. What is live is encoded once for all readers of a stream. What a reader
-//! that does not read holds all the same is bounded (`live`).
+//! A reader begins after the last event it saw and gets every later one once, in order: earlier
+//! events from the store, new ones from the bus. This module has no queue: the connection pulls
+//! events. A reader that is too slow for the bus reads from the store again, and a comment in the
+//! stream says so. Live events are encoded once for all readers of a stream. `live` bounds the
+//! memory of readers that do not read.
 
 use std::{fmt::Write as _, pin::Pin, sync::Arc};
 
@@ -131,8 +131,8 @@ async fn follow(
     if &*stream.kind == StreamName::QUEUE {
         return follow_queue(api, &stream.id, query, headers, leave).await;
     }
-    // The beginning first: whoever begins at the end must not begin behind an end that is not
-    // known yet.
+    // The beginning is determined first: a reader that begins at the end must not begin after an
+    // end that `until` finds later.
     let begin = begin(&api, &stream, &query, headers).await?;
     let until = until(&api, &stream, query.follow).await?;
     if matches!(until, Until::Position(len) if begin.position >= len) {

@@ -1,4 +1,4 @@
-//! Starting a run: the hottest route, so it does no more than it must.
+//! Starts a run. This is the hottest route, so it does as little as possible.
 
 use std::time::Duration;
 
@@ -59,7 +59,7 @@ pub(crate) async fn start_run(
 }
 
 impl WaitQuery {
-    /// Refuses to wait longer than the server lets anybody wait. Before anything is started.
+    /// Rejects a wait that is longer than the server allows, before anything is started.
     pub fn check(&self, api: &Api) -> Result<(), ApiError> {
         let max = api.options().max_wait;
         match self.wait.is_some_and(|wait| wait > max) {

@@ -1,4 +1,4 @@
-//! Stories: what has one correlation id, across the streams of runs, jobs and triggers.
+//! Stories: all events with one correlation id, across the streams of runs, jobs and triggers.
 
 use axum::extract::State;
 use riverrun_store::{InStory, StoryQuery};

@@ -1,4 +1,4 @@
-//! Triggers: what starts flows from outside, kept, changed and fired by hand.
+//! Triggers: create, read, change and fire them.
 
 use axum::{Extension, extract::State, http::StatusCode};
 use riverrun_runtime::Started;

@@ -1,8 +1,8 @@
-//! Large answers that wait to be read.
+//! Counts large answers that wait to be read.
 //!
-//! A client that asks for a page and does not read it keeps that page in memory. So a large answer
-//! counts as a live reader (`live`) until it has been sent: when all of them together hold more than
-//! they may, the connections that have not read for the longest time are closed.
+//! A client that requests a page and does not read it keeps that page in memory. So a large answer
+//! counts as a live reader (`live`) until it is sent: when all of them together exceed the limit,
+//! the connections that have not read for the longest time are closed.
 
 use std::{
     pin::Pin,

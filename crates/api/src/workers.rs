@@ -1,4 +1,4 @@
-//! Remote workers: their connections, the list of them, and their end.
+//! Remote workers: accept their connections, list and drain them.
 
 use std::{
     sync::OnceLock,
@@ -24,7 +24,7 @@ use crate::{
     page::Items,
     reply::{Answer, json, ok},
     schemas,
-    socket::{Came, Ears, Mouth, Upgrade, Waiting, close, closing},
+    socket::{Incoming, SocketReceiver, SocketSender, Upgrade, Waiting, close, closing},
 };
 
 /// Texts that may wait between a socket and the conversation over it.
@@ -45,22 +45,22 @@ pub(crate) async fn worker_socket(State(api): State<Api>, upgrade: Upgrade) -> R
     let workers = api.options().workers.clone();
     let message_bytes = workers.limits().message_bytes;
     let leading = api.clone();
-    upgrade.lead(&api, message_bytes, move |mouth, ears| {
-        attend(leading, mouth, ears)
+    upgrade.lead(&api, message_bytes, move |sender, receiver| {
+        attend(leading, sender, receiver)
     })
 }
 
-async fn attend(api: Api, mut mouth: Mouth, mut ears: Ears) {
+async fn attend(api: Api, mut sender: SocketSender, mut receiver: SocketReceiver) {
     let (mut received, incoming) = mpsc::channel(WAITING);
     let (outgoing, mut to_say) = mpsc::channel::<String>(WAITING);
     let bad: OnceLock<CloseFrame> = OnceLock::new();
     let ended = {
         let receive = async {
             loop {
-                let came = match ears.next().await {
-                    Came::Text(text) => Ok(Bytes::from(text)),
-                    Came::Over => break,
-                    Came::Bad(frame) => {
+                let came = match receiver.next().await {
+                    Incoming::Text(text) => Ok(Bytes::from(text)),
+                    Incoming::Over => break,
+                    Incoming::Bad(frame) => {
                         let message = format!("the worker broke the protocol: {}", frame.reason);
                         let _ = bad.set(frame);
                         Err(WorkError::new(ErrorCode::ProtocolError, message))
@@ -75,7 +75,7 @@ async fn attend(api: Api, mut mouth: Mouth, mut ears: Ears) {
         };
         let say = async {
             let mut waiting = StreamExt::map(&mut to_say, Waiting::from);
-            mouth.say(&mut waiting).await;
+            sender.send_all(&mut waiting).await;
             to_say.close();
         };
         let workers = &api.options().workers;
@@ -104,7 +104,7 @@ async fn attend(api: Api, mut mouth: Mouth, mut ears: Ears) {
         (None, Ok(())) if api.is_closing() => closing(close::RESTART, "the server stops"),
         (None, Ok(())) => closing(close::DONE, ""),
     };
-    mouth.close(ears, frame).await;
+    sender.close(receiver, frame).await;
 }
 
 fn code_of(error: &WorkError) -> u16 {

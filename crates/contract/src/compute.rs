@@ -1,9 +1,7 @@
-//! Computations whose length somebody else decides: schemas, definitions, expressions that are
-//! compiled.
+//! Long computations: schemas, definitions, compiling expressions.
 //!
-//! They run where they are asked for, on a thread that hands its tasks to another first, so that no
-//! other request, timer or signal waits for them. Only a few run at once: the rest of the processors
-//! is for everybody else.
+//! They run in place, on a thread that first hands its tasks to another thread, so that no request,
+//! timer or signal waits for them. Only a few run at once; the other processors stay free.
 
 use std::{
     cell::Cell,
@@ -110,7 +108,7 @@ pub fn compute<T>(work: Work, computation: impl FnOnce() -> T) -> T {
             let _slot = Slot::wait();
             computation()
         }),
-        // One thread has nobody to hand its tasks to.
+        // A runtime with one thread has no other thread for its tasks.
         _ => computation(),
     }
 }

@@ -1,4 +1,4 @@
-//! Where the processes of workers are taken in, and the flows that they make.
+//! Where the processes of workers are registered, and the flows that they make.
 
 use async_trait::async_trait;
 use riverrun_protocol::{Fault, LoadedProcess, MadeFlow, NotLoaded};
@@ -16,7 +16,8 @@ pub struct MadeFlows {
 }
 
 impl MadeFlows {
-    /// A flow that the worker has steps of is made of this version now, whoever has its entry.
+    /// A flow to which the worker contributes steps now has this version, even if its entry belongs
+    /// to another worker.
     pub fn note_shared(&mut self, flow: &MadeFlow) {
         self.flows.retain(|known| known.id != flow.id);
         self.flows.push(flow.clone());

@@ -48,8 +48,8 @@ pub struct Away {
     pub until_ms: Millis,
 }
 
-/// Room for invocations elsewhere. It is taken before jobs are claimed, so that no job is held
-/// while nobody can run it.
+/// Room for invocations elsewhere. It is taken before jobs are claimed, so that no job is claimed
+/// before a worker can run it.
 pub trait Places: Send + Sync {
     /// Takes up to this many places. Each invocation of jobs uses one; the others are given back.
     fn take(&self, want: usize) -> ReservedPlaces;
@@ -101,7 +101,7 @@ pub trait Host: Send + Sync {
 #[derive(Clone, Default)]
 pub struct Cancellation {
     token: CancellationToken,
-    /// Why, and what whoever wants it says of it.
+    /// The reason, and the text that the canceller gave.
     reason: Arc<OnceLock<(CancelReason, Option<Box<str>>)>>,
 }
 
@@ -111,7 +111,7 @@ impl Cancellation {
         self.cancel_saying(reason, None);
     }
 
-    /// The same with words for whoever waits for the end.
+    /// The same with a text for the error of the cancelled invocation.
     pub fn cancel_saying(&self, reason: CancelReason, said: Option<&str>) {
         let _ = self.reason.set((reason, said.map(Into::into)));
         self.token.cancel();

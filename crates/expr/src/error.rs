@@ -1,5 +1,5 @@
-//! What can go wrong with an expression. `Closed` and `Unavailable` say nothing about the expression
-//! itself; all the others will come again if the same expression meets the same arguments.
+//! Errors of expressions. `Closed` and `Unavailable` are not caused by the expression; all others
+//! occur again if the same expression gets the same arguments.
 
 use riverrun_types::ErrorCode;
 

@@ -1,4 +1,4 @@
-//! The one way to evaluate an expression: natively at once, or in QuickJS elsewhere.
+//! Evaluates expressions: natively at once, or in QuickJS elsewhere.
 
 use std::io;
 use std::sync::Arc;

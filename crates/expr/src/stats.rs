@@ -1,4 +1,4 @@
-//! What a sandbox counts.
+//! The counters of a sandbox.
 
 /// Counts of a [`Sandbox`](crate::Sandbox) since its start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

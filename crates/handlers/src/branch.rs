@@ -78,16 +78,16 @@ impl Handler for Branch {
                         "required": ["goto"],
                         "properties": {
                             "path": {
-                                "description": "Where the value to judge stands in the state: a dot path. `input` leads into the step's input unless the state has an `input` of its own.",
+                                "description": "A dot path to the value in the state. `input` is the step's input unless the state has a member `input`.",
                                 "type": "string",
                                 "minLength": 1
                             },
                             "op": {
-                                "description": "eq: deep equality, numbers by value (1 is 1.0), key order without meaning; what is missing equals nothing. neq: not eq. gt, gte, lt, lte: two numbers, or two strings by code points; otherwise no match. exists: there and not null. notExists: missing or null. in: eq to one item of the list value. nin: not in. contains: a list with an item that is eq, or a string with that text in it. startsWith, endsWith: strings. matches: a string in which the regular expression finds a match (write ^ and $ for the whole); linear time, so no look-around and no back-references.",
+                                "description": "eq: deep equality, numbers by value (1 is 1.0), in any order of members; a missing value equals nothing. neq: not eq. gt, gte, lt, lte: two numbers, or two strings by code points; otherwise no match. exists: there and not null. notExists: missing or null. in: eq to one item of the list value. nin: not in. contains: a list with an item that is eq, or a string with that text in it. startsWith, endsWith: strings. matches: a string in which the regular expression finds a match (write ^ and $ for the whole); linear time, so no look-around and no back-references.",
                                 "enum": Operator::NAMES
                             },
                             "value": {
-                                "description": "What to compare with, taken as it is. Not needed by exists and notExists."
+                                "description": "The value to compare with, as it is written. Not needed by exists and notExists."
                             },
                             "when": {
                                 "description": "A JavaScript expression over `input` (the step's input) and `state`, or a function of (input, {state, input}). The condition holds if its value is truthy.",

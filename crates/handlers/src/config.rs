@@ -1,4 +1,4 @@
-//! Reads a step's config, gathering everything that is wrong with it.
+//! Reads a step's config and collects all of its issues.
 
 use std::sync::Arc;
 

@@ -40,14 +40,14 @@ impl Handler for Delay {
             "additionalProperties": false,
             "properties": {
                 "ms": {
-                    "description": "How long to wait: milliseconds, a text such as \"90s\", \"1h 30m\", \"2 days\" or \"PT5M\", or a `${path}` of the state that leads to either. `${input}` is the step's input unless the state has an `input` of its own.",
+                    "description": "How long to wait: milliseconds, a text such as \"90s\", \"1h 30m\", \"2 days\" or \"PT5M\", or a `${path}` of the state with either. `${input}` is the step's input unless the state has a member `input`.",
                     "type": ["number", "string"],
                     "minimum": 0,
                     "maximum": MAX_WAIT_MS,
                     "minLength": 1
                 },
                 "until": {
-                    "description": "When to go on: ISO 8601 with an offset or Z, milliseconds since 1970, or a `${path}` that leads to either. A time that is over ends the wait at once.",
+                    "description": "When to continue: ISO 8601 with an offset or Z, milliseconds since 1970, or a `${path}` with either. A past time ends the wait at once.",
                     "type": ["number", "string"],
                     "minLength": 1
                 }

@@ -1,8 +1,8 @@
-//! The step handlers that riverrun brings along, one file each.
+//! The built-in step handlers, one file each.
 //!
-//! A handler checks its config and compiles what it can when a flow is registered, so that a
-//! visit only looks values up. None of them keeps anything between visits; only `http` talks to
-//! the world, and only to public addresses unless [`HttpOptions::allow`] says more.
+//! A handler checks its config and compiles what it can when a flow is registered, so that a visit
+//! only looks values up. No handler keeps state between visits. Only `http` sends requests, and
+//! only to public addresses unless [`HttpOptions::allow`] allows more.
 
 mod branch;
 mod config;

@@ -47,12 +47,12 @@ impl Handler for Log {
             "required": ["message"],
             "properties": {
                 "level": {
-                    "description": "How much it matters.",
+                    "description": "The log level.",
                     "enum": ["debug", "info", "warn", "error"],
                     "default": "info"
                 },
                 "message": {
-                    "description": "The line. `${path}` is replaced by what the state has there, `${awaited}` by what the step's await brought, `${input}` by the step's input unless the state has an `input` of its own. Cut at 16 KiB.",
+                    "description": "The line. `${path}` is replaced by that value of the state, `${awaited}` by the result of the step's await, `${input}` by the step's input unless the state has a member `input`. Cut at 16 KiB.",
                     "type": "string"
                 }
             },

@@ -45,12 +45,12 @@ impl Handler for Map {
             "required": ["step"],
             "properties": {
                 "step": {
-                    "description": "The step that each branch begins with; it ends where no transition leads on.",
+                    "description": "The first step of each branch. A branch ends where no transition follows.",
                     "type": "string",
                     "minLength": 1
                 },
                 "concurrency": {
-                    "description": "How many items may be worked on at a time.",
+                    "description": "How many items are processed at a time.",
                     "type": "integer",
                     "minimum": 1,
                     "maximum": 1000,
@@ -62,7 +62,7 @@ impl Handler for Map {
                     "default": true
                 },
                 "maxItems": {
-                    "description": "A longer list is refused with INPUT_ERROR. Each item takes a step at least, so a list with more items than the flow's limits.maxSteps is refused, too.",
+                    "description": "A longer list fails the step with INPUT_ERROR. Each item takes at least one step, so a list with more items than the flow's limits.maxSteps fails too.",
                     "type": "integer",
                     "minimum": 1,
                     "maximum": 1_000_000,

@@ -1,5 +1,5 @@
-//! The operators of branch conditions: what holds between a value of the state and one of the
-//! config. Nothing here fails; values that an operator is not made for do not match.
+//! The operators of branch conditions: they compare a value of the state with one of the config. No
+//! operator fails; values of unsupported types do not match.
 
 use std::cmp::Ordering;
 

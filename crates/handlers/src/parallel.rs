@@ -27,7 +27,7 @@ impl Handler for Parallel {
     }
 
     fn about(&self) -> &str {
-        "Runs several branches at once and goes on when all have ended."
+        "Runs several branches at once and continues when all have ended."
     }
 
     fn effects(&self) -> Effects {
@@ -38,13 +38,13 @@ impl Handler for Parallel {
         json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": "parallel",
-            "description": "Each branch begins with a step and ends where no transition leads on. The output is an object with the result of each branch under the name of its first step. Branches write to the state of the run.",
+            "description": "Each branch begins with a step and ends where no transition follows. The output is an object with the result of each branch under the name of its first step. Branches write to the state of the run.",
             "type": "object",
             "additionalProperties": false,
             "required": ["branches"],
             "properties": {
                 "branches": {
-                    "description": "The steps that the branches begin with.",
+                    "description": "The first step of each branch.",
                     "type": "array",
                     "minItems": 1,
                     "maxItems": 1000,

@@ -1,4 +1,4 @@
-//! What `${path}` in a config sees.
+//! The values that `${path}` in a config can name.
 
 use riverrun_contract::Call;
 use riverrun_engine::View;

@@ -1,4 +1,4 @@
-//! `set`: a value, with what it takes from the state.
+//! `set`: a value with parts of the state.
 
 use std::sync::Arc;
 
@@ -29,13 +29,13 @@ impl Handler for Set {
         json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": "set",
-            "description": "The output is the value. Use outputKey to say where it lands.",
+            "description": "The output is the value. outputKey names the member of the state that stores it.",
             "type": "object",
             "additionalProperties": false,
             "required": ["value"],
             "properties": {
                 "value": {
-                    "description": "Any JSON. A string that is exactly `${path}` becomes the value at that path of the state, with its type (null in a list and left out of an object where there is none); inside other text it is stringified. `${awaited}` is what the step's await brought, `${input}` the step's input unless the state has an `input` of its own. `$${` stands for a literal `${`."
+                    "description": "Any JSON. A string that is exactly `${path}` becomes the value at that path of the state, with its type (a missing value is null in a list and left out of an object); inside other text it is stringified. `${awaited}` is the result of the step's await, `${input}` the step's input unless the state has a member `input`. `$${` is a literal `${`."
                 }
             },
             "examples": [

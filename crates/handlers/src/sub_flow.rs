@@ -42,7 +42,7 @@ impl Handler for SubFlow {
         json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": "sub-flow",
-            "description": "The output is the child's result, or `{runId}` when it is not waited for. A child that fails fails the step with CHILD_FAILED.",
+            "description": "The output is the child's result, or `{runId}` with `wait: false`. A child that fails fails the step with CHILD_FAILED.",
             "type": "object",
             "additionalProperties": false,
             "required": ["flowId"],
@@ -53,15 +53,15 @@ impl Handler for SubFlow {
                     "minLength": 1
                 },
                 "version": {
-                    "description": "Its version; the newest release when absent. Chosen when the step runs.",
+                    "description": "Its version; without it the newest release at the time when the step runs.",
                     "type": "string",
                     "minLength": 1
                 },
                 "input": {
-                    "description": "The child's input: any JSON with `${path}` of the state, and `${input}` for the step's input unless the state has an `input` of its own. The step's input when absent."
+                    "description": "The child's input: any JSON with `${path}` of the state, and `${input}` for the step's input unless the state has a member `input`. Without it, the step's input."
                 },
                 "waitForCompletion": {
-                    "description": "Whether to go on only when the child has ended. Otherwise it is left to itself.",
+                    "description": "Whether the step waits until the child has ended. If not, the child runs on its own.",
                     "type": "boolean",
                     "default": true
                 }

@@ -46,7 +46,7 @@ impl Handler for Switch {
             "required": ["path", "cases"],
             "properties": {
                 "path": {
-                    "description": "Where the value stands: a dot path into what the step selects with `input`, else into the state, and into the state as well where the selected input has nothing there. `input` leads into the step's input unless the state has an `input` of its own.",
+                    "description": "A dot path to the value: in the step's selected `input`, or in the state if nothing is selected or the selected input has no such value. `input` is the step's input unless the state has a member `input`.",
                     "type": "string",
                     "minLength": 1
                 },
@@ -56,7 +56,7 @@ impl Handler for Switch {
                     "additionalProperties": step
                 },
                 "default": {
-                    "description": "The step for every other value, and where there is none. null ends the path here.",
+                    "description": "The step for every other value and for a missing one. null ends the path here.",
                     "type": ["string", "null"],
                     "minLength": 1
                 }

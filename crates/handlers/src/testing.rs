@@ -86,7 +86,7 @@ pub(crate) fn issues(handler: &dyn Handler, config: &Value) -> Vec<(String, Stri
     issues.collect()
 }
 
-/// The order among issues is nobody's business.
+/// Compares the issues in any order.
 pub(crate) fn check_issues(handler: &dyn Handler, config: Value, expected: &[(&str, &str)]) {
     let found = issues(handler, &config);
     let mut found: Vec<_> = found

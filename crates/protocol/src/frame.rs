@@ -1,4 +1,4 @@
-//! What an invocation says on its way.
+//! Notifications of an invocation: logs, progress, partial results.
 
 use riverrun_types::{Json, json::strict::Strict};
 use serde::{Deserialize, Serialize};
@@ -25,8 +25,8 @@ pub enum Frame {
 }
 
 impl Frame {
-    /// Reads a notification that belongs to an invocation; `None` if it is none of these. One that
-    /// does not fit is a warning that says so: whoever wrote it finds it in the log.
+    /// Reads a notification of an invocation; `None` for other methods. An invalid one becomes a
+    /// warning in the log of the invocation.
     pub fn read(method: &str, params: &Json) -> Option<(Whose, Self)> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]

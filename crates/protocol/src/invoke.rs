@@ -1,4 +1,4 @@
-//! One call of a handler, and how it is stopped.
+//! One invocation of a handler, and its cancellation.
 
 use riverrun_types::Json;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! A stream of bytes as lines, each looked at once.
+//! Splits a stream of bytes into lines; each byte is examined once.
 
 /// A line that is longer than may be.
 #[derive(Debug, PartialEq, thiserror::Error)]

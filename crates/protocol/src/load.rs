@@ -1,4 +1,4 @@
-//! What processes a program has.
+//! The processes of a program.
 
 use riverrun_types::Json;
 use serde::{Deserialize, Serialize};

@@ -100,8 +100,8 @@ impl Message {
         Self::Response { id, outcome }
     }
 
-    /// Reads a line. A response whose result cannot be read is one that failed, so that whoever
-    /// waits for it hears of it.
+    /// Reads a line. A response whose result cannot be read becomes a failed one, so that the request
+    /// gets an error instead of no answer.
     pub fn read(line: &[u8]) -> Result<Self, BadMessage> {
         let wire: Wire<'_> = serde_json::from_slice(line)?;
         let json = |raw: Option<&RawValue>| {

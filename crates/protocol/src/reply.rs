@@ -1,4 +1,4 @@
-//! How an invocation ends well: with a value, or by waiting.
+//! The successful end of an invocation: a value, or a suspension.
 
 use riverrun_types::Json;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! How the server and a program get to know each other, and part.
+//! The handshake between the server and a program, and its end.
 
 use riverrun_types::Code;
 use serde::{Deserialize, Serialize};
@@ -105,7 +105,7 @@ pub struct Sdk {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkerInfo {
     pub name: String,
-    /// Tells this worker from every other, over all its connections.
+    /// Identifies this worker over all its connections.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instance: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -159,7 +159,7 @@ pub struct MadeFlow {
     pub version: String,
 }
 
-/// Something that is wrong and keeps nobody from working.
+/// A problem that does not keep the worker from working.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fault {
     pub code: Code,

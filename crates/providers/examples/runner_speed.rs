@@ -17,10 +17,10 @@ use riverrun_protocol::{Frame, Invoke, JobInput, WorkError};
 use riverrun_providers::{InProcess, Language, RunnerOptions, Runners};
 use riverrun_types::Json;
 
-struct Nobody;
+struct NoHost;
 
 #[async_trait]
-impl Host for Nobody {
+impl Host for NoHost {
     fn frame(&self, _: Frame) {}
 
     async fn ask(&self, _: &str, _: Json) -> Result<Json, WorkError> {
@@ -89,7 +89,7 @@ async fn run(provider: &Arc<dyn Provider>, count: usize, at_once: usize) -> Resu
     let workers = (0..at_once).map(|_| {
         let (provider, left, done) = (provider.clone(), left.clone(), done.clone());
         tokio::spawn(async move {
-            let host: Arc<dyn Host> = Arc::new(Nobody);
+            let host: Arc<dyn Host> = Arc::new(NoHost);
             while left
                 .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1))
                 .is_ok()

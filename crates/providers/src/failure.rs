@@ -1,4 +1,4 @@
-//! What riverrun says of work that could not end by its own word.
+//! Errors for work that ended without an answer of its own.
 
 use riverrun_types::ErrorCode;
 use std::{fmt::Display, process::ExitStatus};
@@ -19,7 +19,7 @@ pub(crate) fn cancelled(reason: CancelReason) -> WorkError {
         CancelReason::Timeout => "its time was over",
         CancelReason::Shutdown => "the server stops",
         CancelReason::LeaseLost => "its lease is gone",
-        CancelReason::ClientGone => "nobody waits for it any more",
+        CancelReason::ClientGone => "the client has left",
     };
     WorkError::new(ErrorCode::Cancelled, format!("stopped because {why}"))
 }

@@ -1,7 +1,7 @@
-//! A function of this program as a provider.
+//! A Rust function of this program as a provider.
 //!
-//! It runs on the server's own runtime, so it must not block a thread; it can be stopped only
-//! where it awaits. A panic is the error of its invocation.
+//! It runs on the server's own runtime, so it must not block a thread; it can be stopped only where
+//! it awaits. A panic is the error of its invocation.
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 

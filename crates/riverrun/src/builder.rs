@@ -1,4 +1,4 @@
-//! Putting a riverrun together: store, sandbox, handlers, runtime.
+//! Composes a riverrun: store, sandbox, handlers, runtime.
 
 use std::{path::PathBuf, sync::Arc};
 

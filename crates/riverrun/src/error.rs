@@ -1,4 +1,4 @@
-//! Why something could not be done, with the code that people see.
+//! Errors of the library, with the codes that people see.
 
 use riverrun_types::ErrorCode;
 

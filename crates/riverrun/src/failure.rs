@@ -1,4 +1,4 @@
-//! What a command says when it cannot do what was asked: a code, what happened, what to do next.
+//! The error of a command: a code, what happened, what to do next.
 
 use riverrun_types::{Code, ErrorCode};
 use std::fmt;
@@ -114,7 +114,7 @@ impl From<riverrun::Error> for Failure {
                 .note("another server uses this data folder; two servers would corrupt it")
                 .next("--data <another folder>"),
             Some(ErrorCode::StoreGone) => failure
-                .note("nothing was written after the server noticed it")
+                .note("the server wrote nothing after it detected that")
                 .next("put the files back, or restore a backup, and start the server again"),
             Some(ErrorCode::StoreReadOnly) => failure
                 .note("the server needs write access to it")

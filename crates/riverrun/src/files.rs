@@ -1,5 +1,5 @@
-//! Files that people name: regular ones only, and read up to a size. A pipe that nobody writes to
-//! would be waited for for ever, and a device may have no end.
+//! Files that people name: regular ones only, and read up to a size. A pipe without a writer would
+//! block forever, and a device may have no end.
 
 use riverrun_types::ErrorCode;
 use std::{

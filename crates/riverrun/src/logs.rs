@@ -22,8 +22,8 @@ pub fn init(config: &Config) {
     }
 }
 
-/// Says what looks like a mistake in the configuration.
-pub fn tell_warnings(settings: &Settings) {
+/// Logs the warnings about the configuration.
+pub fn log_warnings(settings: &Settings) {
     for warning in &settings.warnings {
         tracing::warn!("{warning}");
     }

@@ -1,4 +1,4 @@
-//! A running riverrun, as a program holds it.
+//! A running riverrun, for the program that embeds it.
 
 use std::time::Duration;
 
@@ -164,7 +164,7 @@ impl Riverrun {
         Ok(self.runtime.streams().on_kind(kinds, begin).await?)
     }
 
-    /// Appends an event to a stream. Whoever waits for its kind, in whatever run, goes on.
+    /// Appends an event to a stream. Steps of any run that wait for its type are resumed.
     pub async fn emit(&self, stream: &StreamName, event: Value) -> Result<EventId> {
         let ids = self
             .runtime

@@ -1,4 +1,4 @@
-//! A run as a program sees it.
+//! A run, for the program that embeds riverrun.
 
 use riverrun_engine::Failure;
 use riverrun_runtime::{Loaded, RunView};

@@ -1,4 +1,4 @@
-//! A server put together: listener, store, runtime, routes; and its end.
+//! The server: listener, store, runtime and routes, and its stop.
 
 use riverrun_types::ErrorCode;
 use std::{io::ErrorKind, net::SocketAddr, sync::Arc, time::Duration};
@@ -15,17 +15,17 @@ use crate::{
     project::Processes,
 };
 
-/// A server that was killed keeps its port and its lock until the system has cleared it away.
-/// Whoever restarts it at once should not see that.
+/// How long a start waits for the port and the lock of a server that was just killed. The system
+/// releases them a moment after the kill, so an immediate restart succeeds.
 const DYING: Duration = Duration::from_secs(1);
 
-/// How long the other ends of WebSockets may take to hear that the server stops.
+/// How long the clients of WebSockets may take to receive the close frame when the server stops.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 pub struct Server {
     pub river: Riverrun,
     pub url: String,
-    /// Where the data is, for people.
+    /// Where the data is, as shown to people.
     pub data: String,
     /// Of the project, if there is one.
     pub processes: Option<Arc<Mutex<Processes>>>,
@@ -34,7 +34,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Takes the address first: nothing is opened or made if it is not to be had.
+    /// Binds the address first: nothing is opened or created if that fails.
     pub async fn open(settings: &Settings) -> Result<Self> {
         let config = &settings.config;
         let listener = bind(config).await?;
@@ -66,9 +66,9 @@ impl Server {
         })
     }
 
-    /// Answers requests until `stop` resolves or the data is gone, then ends in order: no new
-    /// requests, live streams closed, requests under way answered, leases handed back, workers sent
-    /// away, store closed.
+    /// Answers requests until `stop` resolves or the data is gone. Then it stops in this order: new
+    /// requests are refused, live streams closed, requests under way answered, leases returned,
+    /// workers disconnected, the store closed.
     pub async fn serve(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<()> {
         let closing = self.options.closing.clone();
         let (workers, sockets) = (self.options.workers.clone(), self.options.sockets.clone());
@@ -85,8 +85,8 @@ impl Server {
         riverrun_api::serve(self.listener, router, stall_timeout, stop)
             .await
             .map_err(|error| Failure::new(ErrorCode::ServerFailed, error.to_string()))?;
-        // Workers are needed until what they run has ended; then they hear that they should come
-        // back.
+        // Workers are needed until what they run has ended. Then the close code asks them to
+        // reconnect.
         let stopped = self.river.shutdown().await;
         workers.close();
         sockets.close();
@@ -124,8 +124,8 @@ async fn bind(config: &Config) -> Result<TcpListener> {
     }
 }
 
-/// On loopback everybody who calls is trusted, so a web page must not be able to: its name would
-/// have to lead here. Elsewhere only whoever set the server up knows its names.
+/// The host names to answer to. On loopback every caller is trusted, so requests of web pages whose
+/// host name resolves to this machine must be rejected. Elsewhere the operator configures the names.
 fn hosts(config: &Config, address: SocketAddr) -> Hosts {
     if !address.ip().is_loopback() && config.allowed_hosts.is_empty() {
         return Hosts::any();
@@ -138,7 +138,7 @@ fn hosts(config: &Config, address: SocketAddr) -> Hosts {
     Hosts::local_and(names.chain(allowed).chain(public))
 }
 
-/// Opens the store and takes up its runs; the lock may still be held by a server that dies.
+/// Opens the store and continues its runs. A server that was just killed may still hold the lock.
 async fn open_river(config: &Config, address: SocketAddr) -> Result<Riverrun> {
     let deadline = Instant::now() + DYING;
     loop {

@@ -1,7 +1,7 @@
-//! SIGINT and SIGTERM: the first asks for a graceful end, the second ends at once.
+//! SIGINT and SIGTERM: the first stops the program gracefully, the second ends it at once.
 //!
-//! A server receives them on a thread of their own, so that they work whatever its other threads are
-//! busy with.
+//! A server receives them on a separate thread, so that they work even if its other threads are
+//! blocked.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use tokio::sync::oneshot;
 /// How much longer than its grace a server may take to end by itself.
 const MARGIN: Duration = Duration::from_secs(30);
 
-/// Resolves at the first signal. From then on a second one ends the process, and so does time: the
-/// grace that work under way is given, and a margin.
+/// Resolves at the first signal. From then on a second signal ends the process, and so does a
+/// timeout: the grace of running work and a margin.
 pub fn asked_to_stop(grace: Duration) -> impl Future<Output = ()> + Send + 'static {
     let (asked, stop) = oneshot::channel();
     let thread = std::thread::Builder::new()
@@ -27,7 +27,7 @@ pub fn asked_to_stop(grace: Duration) -> impl Future<Output = ()> + Send + 'stat
     }
 }
 
-/// Runs on a runtime of its own, which no other task can hold up.
+/// Runs on a runtime of its own, which no other task can block.
 fn listen(asked: oneshot::Sender<()>, patience: Duration) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -64,7 +64,7 @@ struct Signals {
 
 #[cfg(unix)]
 impl Signals {
-    /// Receives every signal from now on. One that cannot be received never comes.
+    /// Receives every signal from now on. A handler that cannot be installed never reports a signal.
     fn listen() -> Self {
         use tokio::signal::unix::{SignalKind, signal};
         Self {

@@ -1,4 +1,4 @@
-//! The one place that names the stores: a URL's scheme chooses.
+//! Selects the store by the scheme of its URL. This is the only file that names stores.
 
 use std::{
     path::{Path, PathBuf},

@@ -1,4 +1,4 @@
-//! A worker's connections: made, kept alive, and made again when they break.
+//! The connections of a worker: opened, kept alive, and opened again when they break.
 
 use riverrun_types::ErrorCode;
 use std::time::Duration;

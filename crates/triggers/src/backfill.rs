@@ -1,4 +1,4 @@
-//! Due times of the past, made up for because somebody wants it.
+//! Backfills: start runs for past due times on request.
 
 use riverrun_types::{ErrorCode, Millis, RunId};
 
@@ -42,9 +42,9 @@ pub enum Made {
 }
 
 impl Triggers {
-    /// Starts a run for each due time of a range for which there is none. Answers with what came of
-    /// each, and with the due time to go on from if there are more. One whose run cannot be started
-    /// holds up no other, and is tried again by whoever asks again.
+    /// Starts a run for each due time of a range for which there is none. Returns the outcome of each,
+    /// and the due time to continue from if there are more. A due time whose run cannot be started
+    /// does not affect the others; a repeated backfill tries it again.
     pub async fn backfill(
         &self,
         id: &str,

@@ -1,4 +1,4 @@
-//! Changes to triggers, one at a time: each becomes the next version of one, or takes it away.
+//! Changes of triggers, one at a time. Each change is the next version of a trigger, or removes it.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! The clock of schedules. It sleeps to the earliest due time that the store knows and is woken by
-//! changes; nothing is asked again and again.
+//! The clock of schedules. It sleeps until the earliest due time in the store and is woken by
+//! changes; it does not poll.
 
 use std::time::Duration;
 
@@ -152,7 +152,7 @@ impl Triggers {
         };
         let commit = all(vec![riverrun_store::Change::Fired(Box::new(firing))]);
         self.runtime().base().commit(commit).await?;
-        tracing::error!(trigger = %record.id, %error, "a schedule cannot be read and stands still");
+        tracing::error!(trigger = %record.id, %error, "a schedule cannot be read and starts nothing");
         Ok(())
     }
 
@@ -189,7 +189,7 @@ enum Served {
     NoneUntil(Millis),
 }
 
-/// A run for a due time. Its key is that time: whoever wants it again gets the run that is there.
+/// A run for a due time. Its key is that time: a repeated start returns the existing run.
 pub(crate) fn scheduled<'a>(
     trigger: &'a Trigger,
     source: &'a str,

@@ -27,14 +27,14 @@ impl Kind {
     }
 }
 
-/// Who keeps a trigger.
+/// Where a trigger was defined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
-    /// Whoever made it over HTTP, on the command line or in a program.
+    /// Over HTTP, on the command line or in a program.
     #[default]
     Api,
-    /// A file of the project: it goes when the file goes.
+    /// In a file of the project: the trigger is removed with the file.
     Project,
 }
 
@@ -135,7 +135,7 @@ impl Definition {
         Ok(())
     }
 
-    /// Whether both say the same of a trigger, whoever keeps it and whether it is switched on.
+    /// Whether both define the same trigger, apart from their origin and whether they are enabled.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let plain = |definition: &Self| Self {
             enabled: None,

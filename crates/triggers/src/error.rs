@@ -1,4 +1,4 @@
-//! Why a trigger was refused or did not start a run, with the code that people see.
+//! Why a trigger was rejected or did not start a run, with the code that people see.
 
 use jiff::{Span, SpanRound, Unit};
 use riverrun_engine::SchemaIssue;
@@ -15,11 +15,11 @@ pub enum Error {
     /// The server's environment lacks what the definition names, which is not the definition's fault.
     #[error("config.signature.secretEnv: {0}")]
     Secret(String),
-    #[error("config.cron: {cron:?} is no cron pattern: {message}")]
+    #[error("config.cron: {cron:?} is not a cron pattern: {message}")]
     Cron { cron: String, message: String },
     #[error("config.timezone: there is no time zone {0:?}: use a name such as Europe/Berlin")]
     TimeZone(String),
-    #[error("trigger {id:?} is in version {found}, not {expected}: somebody else changed it")]
+    #[error("trigger {id:?} is in version {found}, not {expected}: another request changed it")]
     Changed { id: Name, expected: u64, found: u64 },
     #[error(
         "there is a trigger {0:?}: change it (PATCH /api/triggers/{0}), remove it first, or choose another id"
@@ -36,7 +36,7 @@ pub enum Error {
     NoSchedule { id: Name, kind: &'static str },
     /// Runs are deleted when their retention is over, and with them goes that they were there.
     #[error(
-        "whether what was due at {} has run is not known: {status} runs are kept for {} (retention.{status}), so it is known from {} on",
+        "it is unknown whether the due time {} has run: {status} runs are kept for {} (retention.{status}), so start at {} or later",
         iso(*.due_ms), span(*.kept_ms), iso(*.known_ms)
     )]
     Forgotten {
@@ -60,12 +60,12 @@ pub enum Error {
     Signature(&'static str),
     #[error("the body is not JSON: {0}")]
     BadJson(String),
-    #[error("{0:?} is not understood: send JSON, a form or plain text")]
+    #[error("the content type {0:?} is not supported: send JSON, a form or plain text")]
     MediaType(String),
     #[error("the body breaks the trigger's schema{}", first(.0))]
     Body(Vec<SchemaIssue>),
     #[error(
-        "the event is the end of a chain of {0} runs, each started by an event that the one before led to: does a flow start itself?"
+        "the event is at the end of a chain of {0} runs, each started by an event of the one before: does a flow start itself?"
     )]
     Chain(u32),
     /// Of an expression of the trigger.

@@ -43,7 +43,7 @@ impl Listener for Triggers {
     }
 }
 
-/// Whether the same may go well later. A trigger that is gone hears nothing.
+/// Whether a retry may succeed. A removed trigger receives no events.
 fn is_passing(error: &riverrun_runtime::Error) -> bool {
     use riverrun_store::Error as Store;
     match error {

@@ -1,4 +1,4 @@
-//! A trigger is used: a run starts, and the trigger's stream says so in the same commit.
+//! Fires a trigger: the run starts, and the trigger's stream records it, in one commit.
 
 use riverrun_runtime::{StartRequest, Started};
 use riverrun_store::{Append, Change, Commit, Expect, Fired, Firing, Take};

@@ -1,4 +1,4 @@
-//! What became of a trigger: its stream, the latest first.
+//! The history of a trigger: its stream, the latest event first.
 
 use riverrun_store::{Direction, EventQuery, Page};
 use riverrun_types::{Event, EventType};

@@ -211,10 +211,10 @@ impl Hook {
         };
         let received_ms = triggers.runtime().base().now_ms();
         if let Some(signature) = &rule.signature {
-            // Whoever cannot sign may not even make the server write.
+            // Checked before anything is stored: an unsigned request causes no write.
             let checked = signature.check(|name| self.header(name), &body, received_ms);
             checked.inspect_err(|error| {
-                tracing::warn!(trigger = %self.trigger.id, %error, "a request was refused");
+                tracing::warn!(trigger = %self.trigger.id, %error, "rejected a request");
             })?;
         }
         let source = format!("{} {PREFIX}{}", rule.method, self.pattern_text());

@@ -1,5 +1,4 @@
-//! What a server knows of all triggers: those that it can use, those that it cannot, and the paths
-//! of both.
+//! All triggers in memory: the usable ones, the broken ones, and the paths of both.
 
 use std::{collections::BTreeMap, sync::Arc};
 

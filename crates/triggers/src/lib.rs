@@ -1,8 +1,8 @@
 //! What starts flows from outside: HTTP requests, schedules, events, people.
 //!
-//! A trigger is data with a version that counts its changes. All it ever does is to start a run:
-//! it moves none. Every use of it stands in its stream, `trigger/<id>`, in the commit that starts
-//! the run, and every run that it starts carries where it came from in `metadata.trigger`.
+//! A trigger is data with a version that counts its changes. It only starts runs and never changes
+//! an existing one. Each start is recorded in the trigger's stream, `trigger/<id>`, in the commit
+//! that starts the run, and the run has its origin in `metadata.trigger`.
 
 mod backfill;
 mod change;

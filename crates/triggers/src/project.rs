@@ -1,4 +1,4 @@
-//! The triggers that files of a project keep: the server has those, and no others of that project.
+//! The triggers of a project's files: the server has exactly these triggers of the project.
 
 use std::collections::{BTreeMap, BTreeSet};
 

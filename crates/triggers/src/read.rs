@@ -82,8 +82,8 @@ pub(crate) fn land(value: Json, path: Option<&Path>) -> Json {
     state.json()
 }
 
-/// The idempotency key of a run: a trigger's own, however long what was given is. Nobody else may
-/// use keys that begin like this.
+/// The idempotency key of a run that a trigger starts; a key that would be too long is hashed. Keys
+/// with this prefix are reserved for triggers.
 pub(crate) fn key(trigger: &str, given: &str) -> String {
     let key = format!("{TRIGGER_KEYS}{trigger}:{given}");
     match label::is_valid(&key) {

@@ -1,4 +1,4 @@
-//! The triggers that are there: kept in the store, known here. `change` changes them.
+//! The registered triggers: stored in the store, indexed in memory. `change` changes them.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub struct Triggers {
 struct Inner {
     runtime: Runtime,
     known: watch::Sender<Arc<TriggerIndex>>,
-    /// Whoever changes triggers here has it: what is decided on stays so until it is written.
+    /// Held by a change of triggers: the data that it decides on stays the same until it is written.
     changing: Mutex<()>,
 }
 
@@ -64,7 +64,7 @@ impl Triggers {
         self.known().kept.has(id)
     }
 
-    /// Resolves when a trigger is known here, or is not known any more, whoever changed it.
+    /// Resolves when a trigger is known here, or no longer known.
     pub async fn until_known(&self, id: &str, is_known: bool) {
         let mut news = self.inner.known.subscribe();
         let holds = |known: &Arc<TriggerIndex>| known.kept.usable.contains_key(id) == is_known;
@@ -154,7 +154,8 @@ impl Triggers {
         }
     }
 
-    /// The change that subscribes to events of a kind, or ends that if nobody else wants them.
+    /// The change that subscribes to events of a type, or unsubscribes if no other trigger needs
+    /// them.
     pub(crate) fn listen(&self, id: &str, kind: &Name, on: bool) -> Option<Change> {
         let others = self.listening(kind);
         let is_wanted = others.iter().any(|other| *other.id != *id);
@@ -183,7 +184,7 @@ impl Triggers {
         self.listen_to_engine();
     }
 
-    /// Lets whoever has it change triggers, and nobody else here.
+    /// The lock for changes of triggers in this process.
     pub(crate) async fn changing(&self) -> MutexGuard<'_, ()> {
         self.inner.changing.lock().await
     }

@@ -116,7 +116,7 @@ impl Routes {
         for (method, form, id) in all {
             let router = routes.routers.entry(method).or_default();
             if let Err(error) = router.insert(form.as_str(), id) {
-                tracing::warn!(form, %error, "a path of a trigger leads nowhere");
+                tracing::warn!(form, %error, "a path of a trigger has no trigger");
             }
         }
         routes

@@ -1,4 +1,4 @@
-//! A trigger as JSON shows it to people. Its secrets stay where they are.
+//! A trigger as JSON shows it to people, without its secrets.
 
 use riverrun_store::TriggerRecord;
 use riverrun_types::{ErrorCode, Json, time::Iso};

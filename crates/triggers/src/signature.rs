@@ -1,4 +1,4 @@
-//! Signatures of requests: HMAC-SHA256 over the body, and over a time where one is sent.
+//! Signatures of requests: HMAC-SHA256 over the body, and over a timestamp if one is sent.
 
 use data_encoding::{BASE64, HEXLOWER_PERMISSIVE};
 use hmac::{Hmac, KeyInit, Mac};
@@ -106,7 +106,7 @@ impl Signature {
         if has_time != config.timestamp_header.is_some() || after.contains("${timestamp}") {
             return refuse(
                 "signed",
-                "${timestamp} and timestampHeader go together, and the time stands before the body",
+                "${timestamp} and timestampHeader need each other, and ${timestamp} comes before the body",
             );
         }
         for (field, name) in [

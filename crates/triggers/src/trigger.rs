@@ -1,4 +1,4 @@
-//! A trigger ready for use.
+//! A validated and compiled trigger.
 
 use riverrun_engine::{Schema, SchemaError};
 use riverrun_expr::Expr;
@@ -74,13 +74,13 @@ impl Trigger {
         Self::within(definition, version, enabled, created_ms, environment)
     }
 
-    /// One that is only looked at, by whoever does not know the secrets that it needs where it runs.
+    /// A trigger that is only validated, where its secrets need not be known.
     pub(crate) fn elsewhere(definition: Definition, now_ms: Millis) -> Result<Self> {
         let enabled = definition.enabled.unwrap_or(true);
         Self::without_secret(definition, 1, enabled, now_ms)
     }
 
-    /// One whose secret nobody asks for: it is right in all else, and checks no signature.
+    /// A trigger without its secret: everything else is validated, and it checks no signature.
     pub(crate) fn without_secret(
         definition: Definition,
         version: u64,
@@ -124,7 +124,7 @@ impl Trigger {
             return Err(Error::invalid("idempotencyKey", message));
         }
         if definition.kind == Kind::Manual && definition.input_map.is_some() {
-            let message = "whoever fires a manual trigger gives the input as it is to be";
+            let message = "a manual trigger takes its input as it is given and has no inputMap";
             return Err(Error::invalid("inputMap", message));
         }
         let id = Name::from(definition.id.as_str());
@@ -194,7 +194,7 @@ impl Trigger {
         Name::from(format!("{method} {}", path.unwrap_or_default()))
     }
 
-    /// The input of a run for which nobody gave one.
+    /// The input of a run that was started without one.
     pub(crate) fn default_input(&self) -> Json {
         let none = || Json::of(&json!({}));
         self.definition.input.clone().unwrap_or_else(none)

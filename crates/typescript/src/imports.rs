@@ -1,7 +1,8 @@
-//! Imports that only types needed, and attributes that not every Node understands.
+//! Removes imports that only types use, and attributes that some Node versions do not parse.
 //!
-//! `import { Context } from 'riverrun'` names a type without saying so. TypeScript leaves out what is
-//! not used as a value, so the same is done here, unless the project asks for `verbatimModuleSyntax`.
+//! `import { Context } from 'riverrun'` does not show that it names a type. TypeScript removes
+//! imports that are not used as values, and so does this module, unless the project sets
+//! `verbatimModuleSyntax`.
 
 use std::{collections::HashSet, ops::Range};
 

@@ -1,4 +1,4 @@
-//! Translates what comes on one pipe and answers on another.
+//! Reads sources from one pipe and writes the translations to another.
 //!
 //! A message is its length in four bytes, the highest first, and JSON: a [`Source`] one way, and
 //! `{"ok": JavaScript}` or `{"error": SyntaxError}` the other.
@@ -30,7 +30,7 @@ pub fn serve(
     mut input: impl Read + Send + 'static,
     mut output: impl Write + Send + 'static,
 ) -> io::Result<()> {
-    // A panic is answered; nobody reads what it prints.
+    // A panic becomes an answer; what it prints is not read.
     panic::set_hook(Box::new(|_| {}));
     let work = move || -> io::Result<()> {
         while let Some(message) = read(&mut input)? {

@@ -1,4 +1,4 @@
-//! From one text to the other.
+//! Translates one source text.
 
 use serde::{Deserialize, Serialize};
 use swc_common::{FileName, GLOBALS, Globals, SourceMap, sync::Lrc};

@@ -1,4 +1,4 @@
-// A step that may be part of any flow: it waits for somebody else's event before it runs.
+// A step that may be part of any flow: it waits for an event from outside before it runs.
 
 const DAY = 24 * 60 * 60 * 1000
 

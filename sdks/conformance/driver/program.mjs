@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process'
 
 export class Program {
-  /** Messages that nobody has looked at, in the order in which they came. */
+  /** Messages that were not read yet, in the order of their arrival. */
   messages = []
   printed = ''
   exit = undefined

@@ -46,7 +46,7 @@ class Server:
                 break
             if not line:
                 raise RuntimeError(f"the server ended: {said.decode()}")
-        # Nobody reads on, and a full pipe would hold the server up.
+        # The output is read no further, and a full pipe would block the server.
         threading.Thread(target=_drain, args=(self._process.stdout,), daemon=True).start()
         self.url = found[1].decode()
         self.client = Client(self.url)

@@ -113,8 +113,8 @@ class Awaits(unittest.TestCase):
             self.assertEqual([wait.waited_ms for wait in done.awaits], [2 * DAY_MS, 0])
             self.assertEqual(done.events, [{"type": "asked", "data": {"url": asked[-1].url}}])
             self.assertEqual(asked[-1].payload, {"q": 1})
-            nobody = run_step(handler)
-            self.assertEqual(getattr(nobody.error, "code", None), "AWAIT_TIMEOUT")
+            unanswered = run_step(handler)
+            self.assertEqual(getattr(unanswered.error, "code", None), "AWAIT_TIMEOUT")
 
     def test_callbacks_events_from_outside_and_failures_are_as_on_the_server(self) -> None:
         def callback(secret: str | None) -> Callable[[Any, SyncContext], Any]:
@@ -129,8 +129,8 @@ class Awaits(unittest.TestCase):
             with self.assertRaises(RiverrunError) as refused:
                 run_step(callback(None), triggers=lambda trigger, body=body: body)
             self.assertEqual(refused.exception.code, "TOO_LARGE")
-        heard = run_step(lambda input, ctx: ctx.wait.event("paid"), events=[{"type": "paid"}])
-        self.assertEqual((heard.value["runId"], heard.value["flowName"]), ("global", "global"))
+        found = run_step(lambda input, ctx: ctx.wait.event("paid"), events=[{"type": "paid"}])
+        self.assertEqual((found.value["runId"], found.value["flowName"]), ("global", "global"))
 
         def fails(input: Any) -> None:
             raise ValueError("no")

@@ -274,14 +274,14 @@ class Both(unittest.TestCase):
         ]
         left = iter(turns * 2)
         self.server.answer = lambda *_: next(left)
-        told: list[Any] = []
+        reported: list[Any] = []
 
         def use(client: Any) -> None:
             with self.assertRaises(HttpError):
-                list(client.subscribe("queue/mail", on_missed=told.append))
+                list(client.subscribe("queue/mail", on_missed=reported.append))
 
         self.each(use)
-        self.assertEqual(told, [{"after": "1-0"}] * 2)
+        self.assertEqual(reported, [{"after": "1-0"}] * 2)
         self.assertEqual(self.server.requests[0][1], "/api/events/queue/mail/stream")
 
     def test_jobs_and_queues_are_steered(self) -> None:

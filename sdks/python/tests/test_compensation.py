@@ -31,8 +31,8 @@ class Compensation(unittest.TestCase):
             ],
         )
         error = {"code": "CARD_DECLINED", "message": "no money", "stepId": "ship"}
-        told = {"step": "charge", "visit": 1, "result": {"charge": "c1"}, "error": error}
-        self.assertEqual(done.visits[3].input, told)
+        reported = {"step": "charge", "visit": 1, "result": {"charge": "c1"}, "error": error}
+        self.assertEqual(done.visits[3].input, reported)
 
     def test_an_undoing_that_fails_is_recorded_and_the_next_goes_on(self) -> None:
         done = run_flow({**saga(decline), "refund": (decline, {"flow": {"role": "step"}})})

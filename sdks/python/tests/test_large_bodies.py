@@ -17,7 +17,7 @@ LARGE = "x" * 20_000_000
 
 
 def refused_by(url: str) -> list[Any]:
-    """What both clients are told."""
+    """The answers that both clients get."""
     found = []
     with Client(url) as client:
         try:

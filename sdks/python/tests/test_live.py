@@ -33,9 +33,9 @@ START = ("flow.started", {"version": "1", "input": {"a": 1}, "next": "one"})
 
 class Jobs(unittest.TestCase):
     def test_progress(self) -> None:
-        told = {"queue": "q", "progress": {"pct": 50}}
+        reported = {"queue": "q", "progress": {"pct": 50}}
         added, active = ("job.added", {"queue": "q"}), ("job.active", {"queue": "q", "attempt": 1})
-        view = reduce_all(events(added, active, ("job.progress", told)))
+        view = reduce_all(events(added, active, ("job.progress", reported)))
         self.assertEqual((view.status, view.progress), ("running", {"pct": 50}))
 
 

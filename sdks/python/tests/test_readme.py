@@ -62,7 +62,7 @@ class Examples(unittest.TestCase):
         send = self.spaces[1]["send"]
         outcome = run(send, {"to": "a@b"})
         self.assertEqual((outcome.result(), outcome.state), ("sent to a@b", {"sent": 1}))
-        self.assertIsInstance(run(send, {"to": "nobody"}).error, NonRetriableError)
+        self.assertIsInstance(run(send, {"to": "no address"}).error, NonRetriableError)
         self.assertIsInstance(run(send, {"to": "a@b", "busy": True}).error, RetryAfter)
 
 

@@ -67,8 +67,8 @@ class Refusals(unittest.TestCase):
         for kind in kinds.split():
             done = run_step(lambda _, ctx, kind=kind: ctx.wait.event(kind))
             self.assertEqual((done.status, done.error.code), ("failed", "BAD_KIND"), kind)
-            heard = (nothing, {**ENTRY, "subscriptions": [{"event_kind": kind}]})
-            self.refused("FLOW_INVALID", "is written by riverrun itself", {"hear": heard})
+            received = (nothing, {**ENTRY, "subscriptions": [{"event_kind": kind}]})
+            self.refused("FLOW_INVALID", "is written by riverrun itself", {"listener": received})
         for kind in ("order.flow", "flows", "state.mine"):
             done = run_step(lambda _, ctx, kind=kind: ctx.wait.event(kind))
             self.assertEqual(done.status, "waiting", kind)
@@ -132,7 +132,7 @@ class Refusals(unittest.TestCase):
         self.assertEqual(run_flow(steps(compensation={"step": "unbook"})).status, "completed")
 
     def test_a_declared_await_has_the_fields_of_its_type(self) -> None:
-        def told(**declared: Any) -> Any:
+        def reported(**declared: Any) -> Any:
             with self.assertRaises(RiverrunError) as caught:
                 run_flow({"wait": (nothing, {**ENTRY, "await": declared})})
             self.assertEqual(caught.exception.code, "FLOW_INVALID")
@@ -146,9 +146,9 @@ class Refusals(unittest.TestCase):
             ("trigger", ["delay", *event]),
             ("time", [*event, *callback]),
         ):
-            paths = [path for path, _ in told(type=type, delay=5, **event, **callback)]
+            paths = [path for path, _ in reported(type=type, delay=5, **event, **callback)]
             self.assertEqual(sorted(paths), sorted(f"steps.wait.await.{one}" for one in fields))
-        [(path, message)] = told(type="trigger", trigger_type="user", secret_env="SECRET")
+        [(path, message)] = reported(type="trigger", trigger_type="user", secret_env="SECRET")
         self.assertEqual(path, "steps.wait.await.secretEnv")
         self.assertRegex(message, "^a person who answers on a page signs nothing")
         wait = {"type": "time", "delay": 5, "match": None}
@@ -160,7 +160,7 @@ class Refusals(unittest.TestCase):
             wait = {"type": "event", "event_kind": "paid", "match": match}
             return {"pay": (lambda _, ctx: ctx.awaited["data"], {**ENTRY, "await": wait})}
 
-        def told(match: Any) -> Any:
+        def reported(match: Any) -> Any:
             with self.assertRaises(RiverrunError) as caught:
                 run_flow(pay(match))
             self.assertEqual(caught.exception.code, "FLOW_INVALID")
@@ -173,14 +173,14 @@ class Refusals(unittest.TestCase):
                 f'for the text itself write {{"value": "{text}"}}'
             )
             expected = [("steps.pay.await.match.data.id", message)]
-            self.assertEqual(told({"data.id": text}), expected)
+            self.assertEqual(reported({"data.id": text}), expected)
         for path in ("id", "orderId", "Data.id"):
             head = path.split(".")[0]
             message = (
                 f'no event has "{head}": what was emitted stands below data, as in "data.{path}"'
             )
             expected = [(f"steps.pay.await.match.{path}", message)]
-            self.assertEqual(told({path: "input"}), expected)
+            self.assertEqual(reported({path: "input"}), expected)
 
         last = {"id": 5, "by": None, "as": "input"}
         events = [
@@ -242,13 +242,13 @@ class Refusals(unittest.TestCase):
             await ctx.emit("made", {})
             await ctx.emit("made", {"by": "ann"})
 
-        def hear(**subscription: Any) -> Any:
-            heard = {"event_kind": "made", **subscription}
-            return (lambda input: input, {"subscriptions": [heard]})
+        def listener(**subscription: Any) -> Any:
+            received = {"event_kind": "made", **subscription}
+            return (lambda input: input, {"subscriptions": [received]})
 
         ann = "(event) => event.data.by.length === 3"
         first = "(event) => event.data.by.slice(0, 1)"
-        steps = {"begin": (begin, ENTRY), "when": hear(when=ann), "map": hear(map=first)}
+        steps = {"begin": (begin, ENTRY), "when": listener(when=ann), "map": listener(map=first)}
         done = run_flow(steps)
         values = [(visit.step, visit.value) for visit in done.visits[1:]]
         self.assertEqual(values, [("when", {"by": "ann"}), ("map", "a")])

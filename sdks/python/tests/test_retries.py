@@ -206,9 +206,9 @@ class Retries(unittest.TestCase):
             self.assertEqual(seen[0][:4], (RiverrunError, False, "Declined", "card declined"))
             self.assertEqual(seen[0][5], 402)
             self.assertIn("decline(code)", seen[0][6])
-            told = rpc_error(done.error)["data"]
-            self.assertEqual(told["name"], "Declined", handler.__name__)
-            self.assertIn("raise Declined(code)", told["stack"])
+            reported = rpc_error(done.error)["data"]
+            self.assertEqual(reported["name"], "Declined", handler.__name__)
+            self.assertIn("raise Declined(code)", reported["stack"])
 
     def test_a_step_that_fails_is_tried_again_in_simulated_time(self) -> None:
         calls = []
@@ -223,8 +223,8 @@ class Retries(unittest.TestCase):
 
         backoff = {"type": "exponential", "delayMs": 60_000, "maxDelayMs": 90_000}
         policy = {"attempts": 4, "backoff": backoff}
-        heard = (lambda input: input, {"subscriptions": [{"event_kind": "tried"}]})
-        done = run_flow({"flaky": (flaky, {"retryPolicy": policy}), "heard": heard}, entry="flaky")
+        after = (lambda input: input, {"subscriptions": [{"event_kind": "tried"}]})
+        done = run_flow({"flaky": (flaky, {"retryPolicy": policy}), "after": after}, entry="flaky")
         visit = done.visits[0]
         self.assertEqual((done.status, visit.value, visit.attempt), ("completed", 1, 3))
         self.assertEqual((visit.executions, visit.error, calls), (4, None, ["pay"]))
@@ -240,11 +240,11 @@ class Retries(unittest.TestCase):
         self.assertEqual([one.value for one in done.visits[1:]], [1])
 
     def test_attempts_are_counted_from_the_last_wait_on(self) -> None:
-        told = []
+        reported = []
         failed = set()
 
         def polls(input: Any, ctx: SyncContext) -> None:
-            told.append((ctx.attempt, ctx.max_attempts))
+            reported.append((ctx.attempt, ctx.max_attempts))
             for n in range(3):
                 ctx.run(f"poll-{n}", lambda n=n: n)
                 if n not in failed:
@@ -255,7 +255,7 @@ class Retries(unittest.TestCase):
         policy = {"attempts": 2, "backoff": {"type": "fixed", "delayMs": 1000}}
         done = run_step((polls, {"retryPolicy": policy}))
         self.assertEqual((done.status, done.error), ("completed", None))
-        self.assertEqual(told, [(1, 2), (2, 2), (2, 3), (3, 3), (3, 4), (4, 4), (4, 5)])
+        self.assertEqual(reported, [(1, 2), (2, 2), (2, 3), (3, 3), (3, 4), (4, 4), (4, 5)])
 
     def test_what_is_not_tried_again_fails_at_once(self) -> None:
         def failing(error: Exception, **policy: Any) -> tuple[int, int]:

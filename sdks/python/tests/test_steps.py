@@ -174,9 +174,9 @@ class Steps(unittest.TestCase):
                 warnings.simplefilter("error")
                 done = run_step(forgets, input)
             self.assertEqual((done.status, done.value), ("completed", "forgot"))
-            told = 'the handler returned while ctx.wait.event("paid") still waited'
+            reported = 'the handler returned while ctx.wait.event("paid") still waited'
             self.assertEqual([line.level for line in done.logs], ["warn"])
-            self.assertIn(told, done.logs[0].message)
+            self.assertIn(reported, done.logs[0].message)
         done = run_step(heeds)
         self.assertEqual((done.value, done.logs, len(done.awaits)), ("waited", [], 3))
 

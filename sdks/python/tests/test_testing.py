@@ -166,8 +166,8 @@ class Handlers(unittest.TestCase):
         for handler in (in_async, in_sync):
             outcome = run(handler, ["a", "b"], batch=True)
             outcome.result()
-            told = [(job.state, len(job.progress), len(job.logs)) for job in outcome.jobs]
-            self.assertEqual(told, [({"data": "a"}, 1, 1), ({"data": "b"}, 1, 0)])
+            reported = [(job.state, len(job.progress), len(job.logs)) for job in outcome.jobs]
+            self.assertEqual(reported, [({"data": "a"}, 1, 1), ({"data": "b"}, 1, 0)])
 
         async def alone(input: Any, ctx: Context) -> Any:
             return ctx.job(0) is ctx

@@ -631,7 +631,7 @@ var TriggersApi = class {
   update(id, changes) {
     return changeTrigger({ client: this.#client, path: { id }, body: given(changes) });
   }
-  /** The runs that it started go on. */
+  /** The runs that it started continue. */
   async remove(id) {
     await removeTrigger({ client: this.#client, path: { id } });
   }
@@ -663,7 +663,7 @@ var SchedulesApi = class {
   }
   /**
    * Starts a run for each due time from `from` up to, not including, `to` for which there is none.
-   * With `forgotten` also for those of so long ago that a run which there was may be deleted.
+   * With `forgotten` also for due times whose earlier run may already be deleted.
    */
   backfill(id, range) {
     return backfillSchedule({ client: this.#client, path: { id }, body: given(range) });
@@ -761,7 +761,7 @@ var Riverrun = class {
     );
     return this.job(jobId);
   }
-  /** What becomes of a job and what its handler says, as it happens. */
+  /** The events of a job and the output of its handler, as they happen. */
   followJob(jobId, options) {
     return subscribe((to) => followStream({ ...to, client: this.api, path: { type: "job", id: jobId } }), options);
   }
@@ -799,7 +799,7 @@ var Riverrun = class {
   }
   /**
    * Lets dead letters wait again, from their first attempt on: those that had failed by now, each
-   * once. What takes longer than a few seconds goes on in the background: `goesOn` is then true.
+   * once. A longer redrive continues in the background: `goesOn` is then true.
    */
   redrive(queue, options) {
     return redrive({ client: this.api, path: { name: queue }, body: given(options) });
@@ -897,7 +897,7 @@ var Riverrun = class {
   story(correlationId, query) {
     return getStory({ client: this.api, path: { correlationId }, query: given(query) });
   }
-  /** How many events there were that nobody reacts to, by kind. */
+  /** The number of events without a subscriber, by type. */
   unheard() {
     return getUnheard({ client: this.api });
   }
@@ -913,7 +913,7 @@ var Riverrun = class {
   why(runId) {
     return runWhy({ client: this.api, path: { id: runId } });
   }
-  /** Opens the trigger that a step waits for: it goes on with `payload`. `triggers.fire` starts a flow. */
+  /** Resumes the step that waits for a callback: it continues with `payload`. `triggers.fire` starts a flow. */
   async fire(triggerId, payload, { secret } = {}) {
     const body = payload ?? {};
     const headers = secret === void 0 ? {} : { "x-riverrun-signature": await signature(secret, JSON.stringify(body)) };
@@ -955,7 +955,7 @@ var Riverrun = class {
   follow(runId, options) {
     return subscribe((to) => followRun({ ...to, client: this.api, path: { id: runId } }), options);
   }
-  /** A run as it stands after each of its events, until it ends. */
+  /** A run after each of its events, until it ends. */
   watch(runId, options) {
     return followRun2(this.follow(runId, { ...options, follow: "until-end" }));
   }

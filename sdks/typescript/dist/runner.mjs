@@ -418,8 +418,8 @@ function valueOf(outcome) {
     message
   }));
   const [first] = issues;
-  const told3 = first ? `${first.path ? ` at ${JSON.stringify(first.path)}` : ""}: ${first.message}` : "";
-  throw new RiverrunError("INPUT_INVALID", `the input breaks the schema${told3}`, { retriable: false, details: { issues } });
+  const issue = first ? `${first.path ? ` at ${JSON.stringify(first.path)}` : ""}: ${first.message}` : "";
+  throw new RiverrunError("INPUT_INVALID", `the input breaks the schema${issue}`, { retriable: false, details: { issues } });
 }
 
 // src/duration.ts
@@ -676,8 +676,8 @@ var Journal = class {
     return this.#uses.get(key(op, name)) ?? 0;
   }
   /**
-   * The error that records were left which nobody asked for: the code is not what it was. With a
-   * place, only those before it count.
+   * The error for records that the code did not request: the code has changed. With a
+   * place, only records before it count.
    */
   mismatch(until = Infinity) {
     const end2 = Math.min(until, this.#records.length);
@@ -699,8 +699,8 @@ var Journal = class {
     return !this.#taken.has(at) && !this.#inRun.has(at) && mustBeUsed(record);
   }
   /**
-   * An emit inside of a `ctx.run` that is recorded: nobody asks for it again. It is the last before
-   * the record of the run, so that one from before an earlier wait is still missed.
+   * An emit inside of a recorded `ctx.run` is not requested again. It is the last one before the
+   * record of the run, so that an emit from before an earlier wait still counts as missing.
    */
   #settle(kind, memo) {
     const open = this.#open.get(key("emit", kind)) ?? [];
@@ -2042,8 +2042,8 @@ async function loadError(thrown, file) {
   const isSyntax = isParseError(thrown);
   const place = isSyntax ? await syntaxPlace(thrown, file) : importPlace(thrown);
   const where = place ? [place.file, place.line, ...place.column ? [place.column] : []].join(":") : file;
-  const told3 = message.includes(where) ? message : `${where}: ${message}`;
-  const error = new RiverrunError(isSyntax ? "MODULE_SYNTAX" : "MODULE_ERROR", told3, { retriable: false });
+  const located = message.includes(where) ? message : `${where}: ${message}`;
+  const error = new RiverrunError(isSyntax ? "MODULE_SYNTAX" : "MODULE_ERROR", located, { retriable: false });
   error.name = thrown instanceof Error ? thrown.name : "Error";
   error.stack = place ? `${where}
 ${place.shown}` : ownFrames(thrown, file);
@@ -3205,7 +3205,7 @@ var TriggersApi = class {
   update(id, changes) {
     return changeTrigger({ client: this.#client, path: { id }, body: given(changes) });
   }
-  /** The runs that it started go on. */
+  /** The runs that it started continue. */
   async remove(id) {
     await removeTrigger({ client: this.#client, path: { id } });
   }
@@ -3237,7 +3237,7 @@ var SchedulesApi = class {
   }
   /**
    * Starts a run for each due time from `from` up to, not including, `to` for which there is none.
-   * With `forgotten` also for those of so long ago that a run which there was may be deleted.
+   * With `forgotten` also for due times whose earlier run may already be deleted.
    */
   backfill(id, range) {
     return backfillSchedule({ client: this.#client, path: { id }, body: given(range) });
@@ -3335,7 +3335,7 @@ var Riverrun = class {
     );
     return this.job(jobId);
   }
-  /** What becomes of a job and what its handler says, as it happens. */
+  /** The events of a job and the output of its handler, as they happen. */
   followJob(jobId, options2) {
     return subscribe((to) => followStream({ ...to, client: this.api, path: { type: "job", id: jobId } }), options2);
   }
@@ -3373,7 +3373,7 @@ var Riverrun = class {
   }
   /**
    * Lets dead letters wait again, from their first attempt on: those that had failed by now, each
-   * once. What takes longer than a few seconds goes on in the background: `goesOn` is then true.
+   * once. A longer redrive continues in the background: `goesOn` is then true.
    */
   redrive(queue, options2) {
     return redrive({ client: this.api, path: { name: queue }, body: given(options2) });
@@ -3471,7 +3471,7 @@ var Riverrun = class {
   story(correlationId, query) {
     return getStory({ client: this.api, path: { correlationId }, query: given(query) });
   }
-  /** How many events there were that nobody reacts to, by kind. */
+  /** The number of events without a subscriber, by type. */
   unheard() {
     return getUnheard({ client: this.api });
   }
@@ -3487,7 +3487,7 @@ var Riverrun = class {
   why(runId) {
     return runWhy({ client: this.api, path: { id: runId } });
   }
-  /** Opens the trigger that a step waits for: it goes on with `payload`. `triggers.fire` starts a flow. */
+  /** Resumes the step that waits for a callback: it continues with `payload`. `triggers.fire` starts a flow. */
   async fire(triggerId, payload, { secret } = {}) {
     const body = payload ?? {};
     const headers = secret === void 0 ? {} : { "x-riverrun-signature": await signature(secret, JSON.stringify(body)) };
@@ -3529,7 +3529,7 @@ var Riverrun = class {
   follow(runId, options2) {
     return subscribe((to) => followRun({ ...to, client: this.api, path: { id: runId } }), options2);
   }
-  /** A run as it stands after each of its events, until it ends. */
+  /** A run after each of its events, until it ends. */
   watch(runId, options2) {
     return followRun2(this.follow(runId, { ...options2, follow: "until-end" }));
   }
@@ -3851,12 +3851,12 @@ function checkOutput({ output: check }, value, what = "the result") {
   refuse2("OUTPUT_INVALID", `${what} breaks the output schema`, check?.(asJson(value)));
   return value;
 }
-function told({ path, message }) {
+function issueText({ path, message }) {
   return path ? ` at ${JSON.stringify(path)}: ${message}` : `: ${message}`;
 }
 function refuse2(code, what, issues = []) {
   const [first] = issues;
-  if (first) throw new RiverrunError(code, what + told(first), { retriable: false, details: { issues } });
+  if (first) throw new RiverrunError(code, what + issueText(first), { retriable: false, details: { issues } });
 }
 function asJson(value) {
   return JSON.parse(valueText(value, Infinity));
@@ -3896,7 +3896,7 @@ var Callbacks = class {
     const callback = this.#known.get(id);
     if (callback) callback.isUsed = true;
   }
-  /** Whether nobody can open it again. */
+  /** Whether it can no longer be resumed. */
   isUsed(id) {
     const callback = this.#known.get(id);
     return callback !== void 0 && callback.isUsed && !callback.isForMany;
@@ -4063,7 +4063,7 @@ var Memory = class {
       throw new RiverrunError("STATE_CONFLICT", "the state has moved on", { details: { version: this.#store.version } });
     }
     const issues = this.#check(this.state, next);
-    if (issues.length) throw new RiverrunError("STATE_INVALID", `the write breaks the state's schema${told(issues[0])}`, { details: { issues } });
+    if (issues.length) throw new RiverrunError("STATE_INVALID", `the write breaks the state's schema${issueText(issues[0])}`, { details: { issues } });
     this.#store.state = next;
     this.#store.version += 1;
     return { version: this.#store.version };
@@ -4146,8 +4146,8 @@ var members2 = {
 function checkSettings(config, name) {
   const issues = strangers(config, settings, "", "");
   if (!issues.length) return;
-  const told3 = issues.map(({ path, message }) => `${path}: ${message}`).join("; ");
-  throw new RiverrunError("PROCESS_INVALID", `the config of ${name || "a step"} has ${issues.length} ${issues.length === 1 ? "issue" : "issues"}; ${told3}`, { retriable: false, details: { issues } });
+  const listed = issues.map(({ path, message }) => `${path}: ${message}`).join("; ");
+  throw new RiverrunError("PROCESS_INVALID", `the config of ${name || "a step"} has ${issues.length} ${issues.length === 1 ? "issue" : "issues"}; ${listed}`, { retriable: false, details: { issues } });
 }
 function checkOptions(what, options2, known4) {
   const stranger = Object.entries(options2).find(([word, value]) => value !== void 0 && !known4.includes(word))?.[0];
@@ -4461,7 +4461,7 @@ var Session = class {
   get running() {
     return [...this.#begun.values(), ...this.#answers.map(({ running }) => running)];
   }
-  /** Whether the server has still to hear of something. */
+  /** Whether messages for the server are still to be sent. */
   get hasMoreToSay() {
     return this.#begun.size > 0 || this.#text.length > 0;
   }
@@ -4478,7 +4478,7 @@ var Session = class {
   disconnected() {
     this.#socket = void 0;
   }
-  /** Hands an answer of the server to whoever asked. */
+  /** Passes an answer of the server to the request that it answers. */
   settle({ id, result, error }) {
     const question = this.#open.get(id);
     if (!question) return;
@@ -4571,7 +4571,7 @@ var Engine = class {
   isGone = false;
   #child;
   #lines = new Lines();
-  #audience;
+  #receiver;
   #said = "";
   constructor(path) {
     this.#child = spawn(path, ["test-kit"], { stdio: ["pipe", "pipe", "pipe"] });
@@ -4582,22 +4582,22 @@ var Engine = class {
     stdin?.on("error", () => {
     });
     stdout?.on("data", (chunk) => {
-      for (const line of this.#lines.take(chunk)) if (line) this.#audience?.hear(JSON.parse(line));
+      for (const line of this.#lines.take(chunk)) if (line) this.#receiver?.receive(JSON.parse(line));
     });
     stderr?.on("data", (chunk) => this.#said = (this.#said + chunk).slice(-4096));
     this.#hold(false);
   }
   /** Listens until `release`; meanwhile the test process does not end by itself. */
-  listen(audience) {
-    if (this.#audience) throw new Error("a flow is played already: wait for it before the next one");
-    this.#audience = audience;
+  listen(receiver) {
+    if (this.#receiver) throw new Error("a flow is played already: wait for it before the next one");
+    this.#receiver = receiver;
     this.#hold(true);
   }
   release() {
-    this.#audience = void 0;
+    this.#receiver = void 0;
     this.#hold(false);
   }
-  /** Ends the engine; the next flow is played on a new one. */
+  /** Ends the engine; the next flow gets a new one. */
   stop() {
     this.isGone = true;
     this.#child.kill();
@@ -4617,7 +4617,7 @@ var Engine = class {
   #over(reason2) {
     if (this.isGone) return;
     this.isGone = true;
-    this.#audience?.gone(new RiverrunError("UNREACHABLE", `riverrun test-kit has ended (${reason2})${this.#said && `: ${this.#said.trim()}`}`));
+    this.#receiver?.gone(new RiverrunError("UNREACHABLE", `riverrun test-kit has ended (${reason2})${this.#said && `: ${this.#said.trim()}`}`));
   }
 };
 function binary() {
@@ -4659,7 +4659,7 @@ async function play(request, processes, clock, options2) {
   recorder.onChange = change2;
   clock.onTimer = change2;
   const answer2 = (id, result) => engine.send(JSON.stringify({ id, result }));
-  const hear = (message, settle) => {
+  const receive = (message, settle) => {
     const { id, method, params: params2 = {} } = message;
     hasEnded ||= message.kit === "played" || message.kit === "failed";
     if (message.kit === "time") clock.jump(message.ms);
@@ -4712,7 +4712,7 @@ async function play(request, processes, clock, options2) {
   };
   try {
     const playing = new Promise((resolve2, reject) => {
-      engine.listen({ hear: (message) => hear(message, { resolve: resolve2, reject }), gone: reject });
+      engine.listen({ receive: (message) => receive(message, { resolve: resolve2, reject }), gone: reject });
       engine.send(JSON.stringify({ kit: "play", ...request }));
     });
     void passTime();
@@ -4804,7 +4804,7 @@ var Recorder = class {
     const values = method === "state.setBatch" ? Object.entries(asked.values) : [[asked.key, asked.value]];
     const next = method === "state.delete" ? deleteAt(state, asked.key) : values.reduce((all, [key2, value]) => setAt(all, key2, value), state);
     const [issue, ...more] = writeCheck(this.#options.stateSchema, void 0)(state, next);
-    if (issue) throw new RiverrunError("STATE_INVALID", `the write breaks the state's schema${told(issue)}`, { details: { issues: [issue, ...more] } });
+    if (issue) throw new RiverrunError("STATE_INVALID", `the write breaks the state's schema${issueText(issue)}`, { details: { issues: [issue, ...more] } });
   }
   /**
    * Whether the engine has something to answer at once. A call lasts as long as the handler that it
@@ -4870,7 +4870,7 @@ async function simulate(named, options2) {
     const { input = null, flow: flow2, entry, runId, tenantId, correlationId, state } = options2;
     const events = (options2.events ?? []).map(({ at, ...event }) => ({ atMs: arrivalMs({ at }, clock.now), event }));
     const request = { startMs: clock.now, input, flow: flow2, entry, runId, tenantId, correlationId, state, events };
-    return told2(await play(request, processes, clock, options2), thrown);
+    return flowRun(await play(request, processes, clock, options2), thrown);
   } finally {
     if (!given2) clock.restore();
   }
@@ -4907,7 +4907,7 @@ function catching(handler, thrown) {
     }
   };
 }
-function told2({ report, traces }, thrown) {
+function flowRun({ report, traces }, thrown) {
   const error = (failure2) => {
     const same2 = thrown.find((one) => {
       const { code: code2 = "HANDLER_ERROR", message } = describe(one);

@@ -14,7 +14,7 @@ import {
   processesOf,
   redactor,
   valueText
-} from "./shared/GQP4U6RR.js";
+} from "./shared/BUBTMIUT.js";
 import {
   definition,
   describe,
@@ -287,12 +287,12 @@ function checkOutput({ output: check }, value, what = "the result") {
   refuse2("OUTPUT_INVALID", `${what} breaks the output schema`, check?.(asJson(value)));
   return value;
 }
-function told({ path, message }) {
+function issueText({ path, message }) {
   return path ? ` at ${JSON.stringify(path)}: ${message}` : `: ${message}`;
 }
 function refuse2(code, what, issues = []) {
   const [first] = issues;
-  if (first) throw new RiverrunError(code, what + told(first), { retriable: false, details: { issues } });
+  if (first) throw new RiverrunError(code, what + issueText(first), { retriable: false, details: { issues } });
 }
 function asJson(value) {
   return JSON.parse(valueText(value, Infinity));
@@ -332,7 +332,7 @@ var Callbacks = class {
     const callback = this.#known.get(id);
     if (callback) callback.isUsed = true;
   }
-  /** Whether nobody can open it again. */
+  /** Whether it can no longer be resumed. */
   isUsed(id) {
     const callback = this.#known.get(id);
     return callback !== void 0 && callback.isUsed && !callback.isForMany;
@@ -499,7 +499,7 @@ var Memory = class {
       throw new RiverrunError("STATE_CONFLICT", "the state has moved on", { details: { version: this.#store.version } });
     }
     const issues = this.#check(this.state, next);
-    if (issues.length) throw new RiverrunError("STATE_INVALID", `the write breaks the state's schema${told(issues[0])}`, { details: { issues } });
+    if (issues.length) throw new RiverrunError("STATE_INVALID", `the write breaks the state's schema${issueText(issues[0])}`, { details: { issues } });
     this.#store.state = next;
     this.#store.version += 1;
     return { version: this.#store.version };
@@ -582,8 +582,8 @@ var members2 = {
 function checkSettings(config, name) {
   const issues = strangers(config, settings, "", "");
   if (!issues.length) return;
-  const told3 = issues.map(({ path, message }) => `${path}: ${message}`).join("; ");
-  throw new RiverrunError("PROCESS_INVALID", `the config of ${name || "a step"} has ${issues.length} ${issues.length === 1 ? "issue" : "issues"}; ${told3}`, { retriable: false, details: { issues } });
+  const listed = issues.map(({ path, message }) => `${path}: ${message}`).join("; ");
+  throw new RiverrunError("PROCESS_INVALID", `the config of ${name || "a step"} has ${issues.length} ${issues.length === 1 ? "issue" : "issues"}; ${listed}`, { retriable: false, details: { issues } });
 }
 function checkOptions(what, options, known3) {
   const stranger = Object.entries(options).find(([word, value]) => value !== void 0 && !known3.includes(word))?.[0];
@@ -894,7 +894,7 @@ var Engine = class {
   isGone = false;
   #child;
   #lines = new Lines();
-  #audience;
+  #receiver;
   #said = "";
   constructor(path) {
     this.#child = spawn(path, ["test-kit"], { stdio: ["pipe", "pipe", "pipe"] });
@@ -905,22 +905,22 @@ var Engine = class {
     stdin?.on("error", () => {
     });
     stdout?.on("data", (chunk) => {
-      for (const line of this.#lines.take(chunk)) if (line) this.#audience?.hear(JSON.parse(line));
+      for (const line of this.#lines.take(chunk)) if (line) this.#receiver?.receive(JSON.parse(line));
     });
     stderr?.on("data", (chunk) => this.#said = (this.#said + chunk).slice(-4096));
     this.#hold(false);
   }
   /** Listens until `release`; meanwhile the test process does not end by itself. */
-  listen(audience) {
-    if (this.#audience) throw new Error("a flow is played already: wait for it before the next one");
-    this.#audience = audience;
+  listen(receiver) {
+    if (this.#receiver) throw new Error("a flow is played already: wait for it before the next one");
+    this.#receiver = receiver;
     this.#hold(true);
   }
   release() {
-    this.#audience = void 0;
+    this.#receiver = void 0;
     this.#hold(false);
   }
-  /** Ends the engine; the next flow is played on a new one. */
+  /** Ends the engine; the next flow gets a new one. */
   stop() {
     this.isGone = true;
     this.#child.kill();
@@ -940,7 +940,7 @@ var Engine = class {
   #over(reason) {
     if (this.isGone) return;
     this.isGone = true;
-    this.#audience?.gone(new RiverrunError("UNREACHABLE", `riverrun test-kit has ended (${reason})${this.#said && `: ${this.#said.trim()}`}`));
+    this.#receiver?.gone(new RiverrunError("UNREACHABLE", `riverrun test-kit has ended (${reason})${this.#said && `: ${this.#said.trim()}`}`));
   }
 };
 function binary() {
@@ -982,7 +982,7 @@ async function play(request, processes, clock, options) {
   recorder.onChange = change;
   clock.onTimer = change;
   const answer = (id, result) => engine.send(JSON.stringify({ id, result }));
-  const hear = (message, settle) => {
+  const receive = (message, settle) => {
     const { id, method, params = {} } = message;
     hasEnded ||= message.kit === "played" || message.kit === "failed";
     if (message.kit === "time") clock.jump(message.ms);
@@ -1035,7 +1035,7 @@ async function play(request, processes, clock, options) {
   };
   try {
     const playing = new Promise((resolve, reject) => {
-      engine.listen({ hear: (message) => hear(message, { resolve, reject }), gone: reject });
+      engine.listen({ receive: (message) => receive(message, { resolve, reject }), gone: reject });
       engine.send(JSON.stringify({ kit: "play", ...request }));
     });
     void passTime();
@@ -1127,7 +1127,7 @@ var Recorder = class {
     const values = method === "state.setBatch" ? Object.entries(asked.values) : [[asked.key, asked.value]];
     const next = method === "state.delete" ? deleteAt(state, asked.key) : values.reduce((all, [key, value]) => setAt(all, key, value), state);
     const [issue, ...more] = writeCheck(this.#options.stateSchema, void 0)(state, next);
-    if (issue) throw new RiverrunError("STATE_INVALID", `the write breaks the state's schema${told(issue)}`, { details: { issues: [issue, ...more] } });
+    if (issue) throw new RiverrunError("STATE_INVALID", `the write breaks the state's schema${issueText(issue)}`, { details: { issues: [issue, ...more] } });
   }
   /**
    * Whether the engine has something to answer at once. A call lasts as long as the handler that it
@@ -1193,7 +1193,7 @@ async function simulate(named, options) {
     const { input = null, flow: flow2, entry, runId, tenantId, correlationId, state } = options;
     const events = (options.events ?? []).map(({ at, ...event }) => ({ atMs: arrivalMs({ at }, clock.now), event }));
     const request = { startMs: clock.now, input, flow: flow2, entry, runId, tenantId, correlationId, state, events };
-    return told2(await play(request, processes, clock, options), thrown);
+    return flowRun(await play(request, processes, clock, options), thrown);
   } finally {
     if (!given) clock.restore();
   }
@@ -1230,7 +1230,7 @@ function catching(handler, thrown) {
     }
   };
 }
-function told2({ report, traces }, thrown) {
+function flowRun({ report, traces }, thrown) {
   const error = (failure) => {
     const same = thrown.find((one) => {
       const { code: code2 = "HANDLER_ERROR", message } = describe(one);

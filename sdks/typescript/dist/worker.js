@@ -2,7 +2,7 @@ import {
   Invocations,
   Session,
   processesOf
-} from "./shared/GQP4U6RR.js";
+} from "./shared/BUBTMIUT.js";
 import {
   protocolVersion,
   version
@@ -102,7 +102,7 @@ var FrameReader = class {
     if (there < 2) return this.#wait(2);
     const first = bytes[at];
     const second = bytes[at + 1];
-    if (first & 112) throw new BrokenRules(1002, "a frame has bits that nobody agreed on");
+    if (first & 112) throw new BrokenRules(1002, "a frame has reserved bits without a negotiated extension");
     if (second & 128) throw new BrokenRules(1002, "a frame of the server is masked");
     let length = second & 127;
     let start = 2;
@@ -420,7 +420,7 @@ var Worker = class {
           this.#welcome = welcomeOf(message);
           this.#options.onConnect?.(this.#welcome);
           resolve({ over });
-        } else if (isKnown) this.#hear(message);
+        } else if (isKnown) this.#receive(message);
         else if (message.method === "initialise") {
           const problem = this.#initialise(socket, message);
           if (problem) return refuse(problem);
@@ -473,7 +473,7 @@ var Worker = class {
     if (this.#isLeaving) this.#session.notify("leave", {});
     return void 0;
   }
-  #hear(message) {
+  #receive(message) {
     const { id, method, params = {} } = message;
     if (method === void 0) this.#session.settle(message);
     else if (id === void 0) {
@@ -489,7 +489,7 @@ var Worker = class {
     if (process2) this.#invocations.execute(invocation, process2);
     else this.#invocations.fail(invocation, new RiverrunError("PROCESS_NOT_FOUND", `this worker has no process ${params.process}`, { retriable: false }));
   }
-  /** Nothing more comes: what runs has its time, and then the server hears of it and closes. */
+  /** Running work gets its grace; then the worker answers and the server closes the connection. */
   #drain(id, { graceMs = 0 }) {
     this.#isDraining = true;
     this.#invocations.drain(graceMs, (unfinished) => {

@@ -29,11 +29,11 @@ export interface AwaitEventOptions<Data = any> {
 export interface AwaitTriggerOptions {
   /** Who resumes the callback; `webhook` where absent. */
   type?: 'webhook' | 'user' | 'api'
-  /** What whoever opens it is shown. */
+  /** Shown to the person or program that resumes the callback. */
   payload?: unknown
-  /** So long after it was made, or from this date on, `wait` throws `AWAIT_TIMEOUT`. Never where absent. */
+  /** A duration from the creation, or a date; then `wait` throws `AWAIT_TIMEOUT`. Without it `wait` has no limit. */
   timeout?: Duration | Date
-  /** It can be opened again and again: each `wait` takes the next payload. */
+  /** The callback can be resumed repeatedly; each `wait` returns the next body. */
   many?: boolean
   /** Requests must be signed with it. */
   secret?: string
@@ -42,9 +42,9 @@ export interface AwaitTriggerOptions {
 /** A callback: a URL that resumes the step. */
 export interface Trigger<Payload = any> {
   readonly id: string
-  /** Where a POST opens it. Nobody can guess it. */
+  /** A POST to this URL resumes the step. It cannot be guessed. */
   readonly url: string
-  /** Waits until it was opened; gives the body of the request. */
+  /** Waits until the callback is resumed; returns the body of the request. */
   wait(): Promise<Payload>
 }
 

@@ -34,7 +34,7 @@ export interface Retry {
   retryOn?: string[]
   /** 0 to 1: the share of each delay that is random. */
   jitter?: number
-  /** What becomes of a job whose attempts are used up: a dead letter where absent; `retry` tries for ever. */
+  /** What happens after the last attempt: by default the job is a dead letter; `retry` retries without a limit. */
   onFail?: 'dlq' | 'retry' | 'drop'
 }
 
@@ -45,7 +45,7 @@ export interface RetryPolicy {
   backoff?: Backoff
   /** Codes or names of errors that are worth another attempt; any error where absent. */
   retriableErrors?: string[]
-  /** What becomes of a job whose attempts are used up: a dead letter where absent; `retry` tries for ever. */
+  /** What happens after the last attempt: by default the job is a dead letter; `retry` retries without a limit. */
   onFail?: 'dlq' | 'retry' | 'drop'
 }
 
@@ -67,21 +67,21 @@ export type KeyOf<Input = any> = string | ((input: Input) => string)
 /** The first job of each window counts; the others are it. */
 export interface Throttle<Input = any> {
   windowMs: number
-  /** Each value of it has a pace of its own; where absent each key of the jobs has. */
+  /** Each value of this expression counts separately; without it, each key of the jobs does. */
   key?: KeyOf<Input>
 }
 
-/** The last job counts, once nobody has added another for a while. */
+/** The last job is kept, once no other was added for `delayMs`. */
 export interface Debounce<Input = any> {
   delayMs: number
-  /** Each value of it has a pace of its own; where absent each key of the jobs has. */
+  /** Each value of this expression counts separately; without it, each key of the jobs does. */
   key?: KeyOf<Input>
 }
 
 export interface Idempotency<Input = any> {
   /** `auto`: jobs with equal data are one. */
   key: 'auto' | KeyOf<Input>
-  /** How long a key is taken; as long as its job is known where absent. */
+  /** How long a key is taken. Default: as long as its job is stored. */
   windowMs?: number
 }
 
@@ -99,7 +99,7 @@ export interface RunContext {
   state: any
 }
 
-/** A kind of event that enters a step. Each matching event is a visit of its own. */
+/** A type of event that enters a step. Each matching event makes a visit. */
 export interface Subscription {
   eventKind: string
   /** Only events for which it holds. */
@@ -136,13 +136,13 @@ export interface AwaitTriggerConfig extends AwaitLimits {
   type: 'trigger'
   triggerType?: 'webhook' | 'user' | 'api'
   /**
-   * What whoever opens it is shown: JSON whose strings may have parts of the step's input and of the
-   * run's state in them (`${input.order}`, `${total}`), or a function.
+   * Shown to the person or program that resumes the callback: JSON whose strings may contain parts of
+   * the step's input and of the run's state (`${input.order}`, `${total}`), or a function.
    */
   payload?: ((ctx: Omit<RunContext, 'flowName'>) => unknown) | object | string | number | boolean | null
   /** The variable in the server's environment that holds the secret with which bodies must be signed. */
   secretEnv?: string
-  /** How often it is opened before the step goes on; `ctx.awaited` is the list of all bodies then. */
+  /** Requests before the step continues; `ctx.awaited` is then the list of their bodies. */
   many?: number
 }
 
@@ -171,7 +171,7 @@ export interface StepConfig {
   await?: AwaitConfig
   emits?: string[]
   compensation?: Compensation
-  /** Of the entry: what becomes of the run when a step has failed for good: everything stops (`stop`), or what is active goes on to its end (`finish`). */
+  /** Of the entry: what happens when a step has failed for good: the run stops (`stop`), or active steps finish first (`finish`). */
   onFailure?: 'stop' | 'finish'
 }
 
@@ -203,7 +203,7 @@ export type FlowRole = FlowConfig
 export interface LoggerConfig {
   /** Nothing below this level is sent. */
   level?: LogLevel
-  /** Keys whose values never leave the process, beside password, token, secret and the like. */
+  /** Further keys whose values are redacted, besides password, token, secret and similar ones. */
   redact?: string[]
 }
 
@@ -240,7 +240,7 @@ export interface ProcessConfig<Input = any, State extends object = any, Output =
   timeoutMs?: number
   /** Jobs with the same key are one job. `auto`: those with equal data. Else a function, or an expression as text. */
   idempotencyKey?: 'auto' | (string & {}) | ((input: Input) => string)
-  /** How long such a key is taken; as long as its job is known where absent. */
+  /** How long a key is taken. Default: as long as its job is stored. */
   idempotencyWindowMs?: number
   /** Both in one. */
   idempotency?: Idempotency<Input>

@@ -134,7 +134,7 @@ export interface RunOptions {
 export interface RunTry {
   /** From 1. */
   readonly attempt: number
-  /** Aborted when the try has taken too long, or the work is to stop. */
+  /** Aborted when the try exceeds its time, or when the work has to stop. */
   readonly signal: AbortSignal
 }
 
@@ -164,7 +164,7 @@ export interface Context<State extends object = any> {
   readonly visit: number | undefined
   /** Of a step: what the await in its config has brought, an event or the payload of a trigger. */
   readonly awaited: any
-  /** Of a step whose type is the name of the process: the `config` of the step. Else an empty object. */
+  /** In a step whose type is the name of the process: the `config` of the step. Otherwise an empty object. */
   readonly config: any
   readonly tenantId: string | undefined
   /** From 1. */

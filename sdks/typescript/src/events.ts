@@ -131,7 +131,7 @@ export type EventType = keyof EventData
 /** An event of a type, with its data: `EventOf<'step.failed'>`. */
 export type EventOf<Type extends EventType> = RunEvent<EventData[Type]> & { type: Type }
 
-/** An event of any known type: `switch (event.type)` tells which data it has. */
+/** An event of any known type: `switch (event.type)` narrows the type of its data. */
 export type KnownEvent = { [Type in EventType]: EventOf<Type> }[EventType]
 
 export type RunStatus = 'pending' | 'running' | 'waiting' | 'paused' | 'completed' | 'failed' | 'cancelled'

@@ -9,7 +9,7 @@ import { runStep } from '../dist/testing.js'
 
 const kit = fileURLToPath(new URL('../dist/testing.js', import.meta.url))
 
-/** What a test process with this environment is told. */
+/** The error that a test process with this environment gets. */
 function missing(env) {
   const { RIVERRUN_BINARY, ...rest } = process.env
   const script = `const { execute, runStep } = await import(${JSON.stringify(kit)})

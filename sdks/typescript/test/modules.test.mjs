@@ -121,7 +121,7 @@ test('an error of a module shows the frames of the module and no others', async 
   assert.doesNotMatch(error.data.stack, /node:internal|runner\.mjs/)
 })
 
-test('a config that is no object is told', async (t) => {
+test('a config that is no object is reported', async (t) => {
   const folder = project(t, {
     'list.mjs': 'export const config = []\nexport default () => 1\n',
     'text.mjs': "export const config = 'text'\nexport default () => 1\n",

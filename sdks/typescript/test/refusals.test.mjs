@@ -35,8 +35,8 @@ test('no code waits for what only the server writes', async () => {
   for (const kind of ['flow.completed', 'step.failed', 'job.added', 'job.mine', 'log.warn', 'state.set', 'trigger.fired', 'emit', 'progress']) {
     const { status, error } = await runStep((_, ctx) => ctx.await.event({ kind }))
     assert.deepEqual([status, error?.code], ['failed', 'BAD_KIND'], kind)
-    const heard = { hear: defineStep(() => 1, { flow: { role: 'entry' }, subscriptions: [{ eventKind: kind }] }) }
-    await assert.rejects(runFlow(heard), { code: 'FLOW_INVALID', message: /steps\.hear\.subscriptions\.0\.eventKind: .* is written by riverrun itself/ }, kind)
+    const received = { listener: defineStep(() => 1, { flow: { role: 'entry' }, subscriptions: [{ eventKind: kind }] }) }
+    await assert.rejects(runFlow(received), { code: 'FLOW_INVALID', message: /steps\.listener\.subscriptions\.0\.eventKind: .* is written by riverrun itself/ }, kind)
   }
   for (const kind of ['order.flow', 'flows', 'state.mine']) assert.equal((await runStep((_, ctx) => ctx.await.event({ kind }))).status, 'waiting', kind)
   assert.equal((await runStep((_, ctx) => ctx.await.event({ kind: 'two words' }))).error.code, 'INPUT_ERROR')
@@ -91,7 +91,7 @@ test('a flow leads to steps that there are', async () => {
 })
 
 test('a declared await has the fields of its type', async () => {
-  const told = async (declared) => {
+  const reported = async (declared) => {
     const error = await runFlow({ wait: defineStep(() => 1, { ...entry, await: declared }) }).catch((error) => error)
     assert.equal(error.code, 'FLOW_INVALID')
     return error.details.issues.map(({ path, message }) => [path.replace('steps.wait.await.', ''), message])
@@ -103,23 +103,23 @@ test('a declared await has the fields of its type', async () => {
     time: ['eventKind', 'where', 'match', 'lookback', 'triggerType', 'payload', 'secretEnv', 'many'],
   }
   for (const [type, fields] of Object.entries(strange)) {
-    assert.deepEqual((await told({ ...all, type })).map(([field]) => field).sort(), [...fields].sort())
+    assert.deepEqual((await reported({ ...all, type })).map(([field]) => field).sort(), [...fields].sort())
   }
-  assert.match((await told({ type: 'trigger', triggerType: 'user', secretEnv: 'SECRET' })).join(), /^secretEnv,a person who answers on a page signs nothing/)
+  assert.match((await reported({ type: 'trigger', triggerType: 'user', secretEnv: 'SECRET' })).join(), /^secretEnv,a person who answers on a page signs nothing/)
   const nothing = await runFlow({ wait: defineStep(() => 1, { ...entry, await: { type: 'time', delay: 5, payload: undefined } }) })
   assert.equal(nothing.status, 'completed')
 })
 
 test('a declared match says which part of the event equals what', async () => {
   const pay = (match) => ({ pay: defineStep((_, ctx) => ctx.awaited.data, { ...entry, await: { type: 'event', eventKind: 'paid', match } }) })
-  const told = (match) => runFlow(pay(match)).then(() => [], (error) => (assert.equal(error.code, 'FLOW_INVALID'), error.details.issues.map(({ path, message }) => ({ path, message }))))
+  const reported = (match) => runFlow(pay(match)).then(() => [], (error) => (assert.equal(error.code, 'FLOW_INVALID'), error.details.issues.map(({ path, message }) => ({ path, message }))))
   for (const from of ['order.id', 'inputs.id', 'state', '', '5']) {
     const text = JSON.stringify(from)
-    assert.deepEqual(await told({ 'data.id': from }), [{ path: 'steps.pay.await.match.data.id', message: `${text} is no path into input or state, such as "input.${from}": for the text itself write {"value": ${text}}` }])
+    assert.deepEqual(await reported({ 'data.id': from }), [{ path: 'steps.pay.await.match.data.id', message: `${text} is no path into input or state, such as "input.${from}": for the text itself write {"value": ${text}}` }])
   }
   for (const path of ['id', 'orderId', 'Data.id']) {
     const message = `no event has "${path.split('.')[0]}": what was emitted stands below data, as in "data.${path}"`
-    assert.deepEqual(await told({ [path]: 'input' }), [{ path: `steps.pay.await.match.${path}`, message }])
+    assert.deepEqual(await reported({ [path]: 'input' }), [{ path: `steps.pay.await.match.${path}`, message }])
   }
   const events = [{ type: 'paid', data: 'other' }, { type: 'paid', data: 'a' }, { type: 'paid', data: { id: 5, by: null, as: 'input' }, correlationId: 'c' }]
   const taken = async (match, input, state) => (await runFlow(pay(match), { input, state, events })).visits[0].value
@@ -167,7 +167,7 @@ test('a where that throws passes the event over, and the run says so', async () 
   assert.match(done.warnings[0].message, /^the where of the await of event paid: .*cannot read property 'length' of undefined/)
 })
 
-test('what a where says of itself is told apart from what it meets', async () => {
+test('errors of a where are distinguished from those of its event', async () => {
   const wait = (where) => runStep((_, ctx) => ctx.await.event({ kind: 'paid', where, timeout: '1d' }), { events: [{ type: 'paid', data: '{', at: '1h' }] })
   const parses = await wait((event) => JSON.parse(event.data).n)
   assert.deepEqual([parses.error.code, parses.warnings.length], ['AWAIT_TIMEOUT', 1])
@@ -180,11 +180,11 @@ test('what a where says of itself is told apart from what it meets', async () =>
 
 test('a when or a map that throws enters nothing, and the run says so', async () => {
   const begin = defineStep(async (_, ctx) => { await ctx.emit('made', {}); await ctx.emit('made', { by: { name: 'ann' } }) }, entry)
-  const hear = (subscription) => defineStep((input) => input, { subscriptions: [{ eventKind: 'made', ...subscription }] })
+  const listener = (subscription) => defineStep((input) => input, { subscriptions: [{ eventKind: 'made', ...subscription }] })
   const run = await runFlow({
     begin,
-    when: hear({ when: (event) => event.data.by.name === 'ann' }),
-    map: hear({ map: (event) => event.data.by.name }),
+    when: listener({ when: (event) => event.data.by.name === 'ann' }),
+    map: listener({ map: (event) => event.data.by.name }),
     declared: defineStep((_, ctx) => ctx.awaited.data, { subscriptions: [{ eventKind: 'made', when: (event) => event.data.by }], await: { type: 'event', eventKind: 'paid', where: (event) => event.data.n.m } }),
   }, { events: [{ type: 'paid', data: {}, at: '1h' }, { type: 'paid', data: { n: { m: 1 } }, at: '2h' }] })
   assert.equal(run.status, 'completed', run.error?.message)
@@ -201,8 +201,8 @@ test('callbacks, events from outside and failures are as on the server', async (
   for (const body of ['x'.repeat(1024 * 1024), later('1h', 'x'.repeat(1024 * 1024))]) {
     await assert.rejects(callback({}, () => body), { code: 'TOO_LARGE', message: 'the body has 1048578 bytes; it may have 1048576' })
   }
-  const heard = await runStep((_, ctx) => ctx.await.event('paid'), { events: [{ type: 'paid' }] })
-  assert.deepEqual([heard.value.runId, heard.value.flowName], ['global', 'global'])
+  const received = await runStep((_, ctx) => ctx.await.event('paid'), { events: [{ type: 'paid' }] })
+  assert.deepEqual([received.value.runId, received.value.flowName], ['global', 'global'])
   const thrown = (error) => () => { throw error }
   for (const error of [new Error('x'), 'x']) {
     const policy = { retryPolicy: { attempts: 1 } }
@@ -215,7 +215,7 @@ test('callbacks, events from outside and failures are as on the server', async (
 
 test('expressions have what the server has, and nothing else', async () => {
   const begin = defineStep((_, ctx) => ctx.emit('made', { n: 1 }), entry)
-  const hear = (subscription) => runFlow({ begin, hear: defineStep((input) => input, { subscriptions: [{ eventKind: 'made', ...subscription }] }) })
+  const listener = (subscription) => runFlow({ begin, listener: defineStep((input) => input, { subscriptions: [{ eventKind: 'made', ...subscription }] }) })
   const passedOver = [
     [{ when: () => Date.now() > 0 }, /Date\.now\(\) is not available: .* pass the time in as input/],
     [{ when: () => new Date() }, /new Date\(\) is not available/],
@@ -227,21 +227,21 @@ test('expressions have what the server has, and nothing else', async () => {
     [{ when: () => Promise.resolve(true) }, /expression is asynchronous/],
   ]
   for (const [subscription, message] of passedOver) {
-    const run = await hear(subscription)
+    const run = await listener(subscription)
     assert.deepEqual([run.status, run.visits.length], ['completed', 1], String(message))
     assert.match(run.warnings[0].message, message)
   }
   for (const name of ['console', 'process', 'Buffer', 'crypto', 'URL', 'Intl', 'structuredClone', 'setTimeout', 'fetch', 'WebAssembly']) {
-    assert.match((await hear({ when: `(event) => ${name} !== undefined` })).warnings[0].message, new RegExp(`${name} is not defined`))
+    assert.match((await listener({ when: `(event) => ${name} !== undefined` })).warnings[0].message, new RegExp(`${name} is not defined`))
   }
   for (const expression of [async () => true, 'async event => true']) {
-    await assert.rejects(hear({ when: expression }), { code: 'FLOW_INVALID', message: /steps\.hear\.subscriptions\.0\.when: expression is asynchronous/ })
+    await assert.rejects(listener({ when: expression }), { code: 'FLOW_INVALID', message: /steps\.listener\.subscriptions\.0\.when: expression is asynchronous/ })
   }
-  const kept = await hear({ map: (event) => ({ day: new Date('2026-01-02').getUTCDate(), all: [...new Set([event.data.n])], made: new Date(0), none: undefined }) })
+  const kept = await listener({ map: (event) => ({ day: new Date('2026-01-02').getUTCDate(), all: [...new Set([event.data.n])], made: new Date(0), none: undefined }) })
   assert.deepEqual(kept.visits[1].input, { day: 2, all: [1], made: '1970-01-01T00:00:00.000Z' })
 })
 
-test('a delay that cannot be told fails the step', async () => {
+test('a delay that cannot be computed fails the step', async () => {
   for (const delay of [(result) => result.a.b, () => '90s', () => -1]) {
     const { error } = await runStep(defineStep(() => ({}), { flow: 'f', await: { type: 'time', delay } }))
     assert.equal(error?.code, 'INPUT_ERROR', String(delay))

@@ -69,7 +69,7 @@ test('a job that is refused is refused alone', async (t) => {
   assert.ok(requests.length < 12, `${requests.length} requests`)
 })
 
-test('what is not about a job is told to every call', async (t) => {
+test('what is not about a job is reported to every call', async (t) => {
   const { client, requests, server } = await serve(t, {})
   const codes = async () => (await settled([1, 2, 3].map((n) => client.enqueue('q', n)))).map(({ code }) => code)
   assert.deepEqual(await codes(), ['NOT_FOUND', 'NOT_FOUND', 'NOT_FOUND'])
@@ -119,7 +119,7 @@ for (const [name, options] of [['node:http', {}], ['fetch', { fetch: globalThis.
   })
 }
 
-test('what is no URL of a server is told', () => {
+test('what is no URL of a server is reported', () => {
   for (const url of ['localhost:4600', '127.0.0.1:4600', 'ftp://here']) {
     assert.throws(() => new Riverrun({ url }), (error) => error instanceof RiverrunError && error.code === 'URL_INVALID')
   }

@@ -18,7 +18,7 @@ const handlers = {
   'secret.mjs': "export const config = { logger: { level: 'info', redact: ['iban'] } }\nexport default (input, ctx) => { ctx.logger.debug('no'); ctx.logger.info('yes', { iban: 'DE', authorization: 'x', accessToken: 'y', 'x-api-key': 'z' }) }",
 }
 
-test('a rejection that nobody handles fails its own invocation', async (t) => {
+test('an unhandled rejection fails its own invocation', async (t) => {
   const folder = project(t, handlers)
   const runner = await startRunner(t)
   const other = runner.invoke(join(folder, 'echo.mjs'), 'other')
@@ -39,7 +39,7 @@ test('an exception in a timer fails its own invocation', async (t) => {
   assert.deepEqual((await runner.invoke(join(folder, 'echo.mjs'), 1)).result, { value: 1 })
 })
 
-test('an error that belongs to nobody is printed, and the runner goes on', async (t) => {
+test('an error of no invocation is printed, and the runner continues', async (t) => {
   const folder = project(t, { 'a.mjs': "setTimeout(() => { throw new Error('at large') }, 20)\nexport default (input) => input" })
   const runner = await startRunner(t)
   assert.deepEqual((await runner.invoke(join(folder, 'a.mjs'), 1)).result, { value: 1 })

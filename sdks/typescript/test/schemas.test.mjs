@@ -160,7 +160,7 @@ test('a context by itself checks what is written, in order', async () => {
   assert.deepEqual(state, {})
 })
 
-test('a schema that is none is told, and so is one that leads elsewhere', async () => {
+test('a schema that is none is reported, and so is one that leads elsewhere', async () => {
   const run = (inputSchema) => execute({ default: () => 1, config: { inputSchema } })
   await assert.rejects(run({ type: 'bogus' }), { code: 'PROCESS_INVALID', message: /config\.inputSchema is no JSON Schema/ })
   await assert.rejects(run({ $ref: 'https://example.org/order.json' }), /under \$defs/)

@@ -139,7 +139,7 @@ test('a where that looks around itself fails as it would on the server', async (
   assert.equal(nothing.error.code, 'INPUT_ERROR')
 })
 
-test('a wait that nobody awaits is told, and fails nothing', async () => {
+test('a wait that the code does not await is reported, and fails nothing', async () => {
   const forgets = async (input, ctx) => {
     if (input === 'then waits') await ctx.await.time('1h')
     ctx.await.time('2s')
@@ -484,7 +484,7 @@ test('a flow follows what its steps emit', async () => {
   assert.deepEqual(run.unclaimed.map(({ type }) => type), ['payment.confirmed', 'order.fulfilled'])
 })
 
-test('a timeout leads to its step, a condition to nobody', async () => {
+test('a timeout enters its step, a condition enters none', async () => {
   const late = await runFlow(shop, { input: { id: 7, total: 50 } })
   assert.deepEqual(late.visits.map(({ step, status }) => [step, status]), [['create-order', 'completed'], ['wait-for-payment', 'timeout'], ['cancel-order', 'completed']])
   assert.deepEqual([late.status, late.elapsedMs, late.events.at(-1).type], ['completed', 86_400_000, 'order.cancelled'])
@@ -540,7 +540,7 @@ test('a step that fails is tried again as its policy says, in simulated time', a
     await ctx.await.time('1h')
     return paid
   }, { step: 'flaky', retryPolicy: { attempts: 4, backoff: { type: 'exponential', delayMs: 60_000, maxDelayMs: 90_000 } } })
-  const run = await runFlow([flaky, defineStep((input) => input, { step: 'heard', subscriptions: [{ eventKind: 'tried' }] })])
+  const run = await runFlow([flaky, defineStep((input) => input, { step: 'received', subscriptions: [{ eventKind: 'tried' }] })])
   const [visit] = run.visits
   assert.deepEqual([run.status, visit.value, visit.attempt, visit.executions], ['completed', 1, 3, 4])
   assert.deepEqual(calls, ['pay'])
@@ -554,10 +554,10 @@ test('a step that fails is tried again as its policy says, in simulated time', a
 })
 
 test('attempts are counted from the last wait on', async () => {
-  const told = []
+  const reported = []
   const failed = new Set()
   const polls = defineStep(async (_, ctx) => {
-    told.push([ctx.attempt, ctx.maxAttempts])
+    reported.push([ctx.attempt, ctx.maxAttempts])
     for (let n = 0; n < 3; n += 1) {
       await ctx.run(`poll-${n}`, () => n)
       if (!failed.has(n)) {
@@ -569,7 +569,7 @@ test('attempts are counted from the last wait on', async () => {
   }, { step: 'polls', retryPolicy: { attempts: 2, backoff: { type: 'fixed', delayMs: 1000 } } })
   const done = await runStep(polls)
   assert.equal(done.status, 'completed', done.error?.message)
-  assert.deepEqual(told, [[1, 2], [2, 2], [2, 3], [3, 3], [3, 4], [4, 4], [4, 5]])
+  assert.deepEqual(reported, [[1, 2], [2, 2], [2, 3], [3, 3], [3, 4], [4, 4], [4, 5]])
 })
 
 test('what is not tried again fails at once, and three times is enough where nothing is said', async () => {

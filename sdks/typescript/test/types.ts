@@ -99,7 +99,7 @@ export const paced = defineQueueWorker<{ user: string }>(async (job) => job.data
 defineProcess(() => 1, { cancelGraceMs: 5 })
 
 // @ts-expect-error: a subscription is to one kind of event
-export const nobody: Subscription = { when: (event) => event.data }
+export const incomplete: Subscription = { when: (event) => event.data }
 
 // @ts-expect-error: no such mode
 defineQueueConfig({ runMode: 'sometimes' })
@@ -181,7 +181,7 @@ export async function client(): Promise<number> {
   return done.attempt
 }
 
-export function told(event: KnownEvent): string {
+export function reported(event: KnownEvent): string {
   switch (event.type) {
     case 'step.failed':
       return `${event.data?.error.code} ${event.data?.willRetry}`

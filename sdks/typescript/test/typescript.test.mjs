@@ -190,7 +190,7 @@ for (const node of nodes) {
   })
 }
 
-test('a runner that nobody translates for says so', { skip: Boolean(process.features.typescript) }, async (t) => {
+test('a runner without a translator reports that', { skip: Boolean(process.features.typescript) }, async (t) => {
   const runner = await startRunner(t)
   const { error } = await runner.load(join(project(t, { 'a.ts': 'export default (a: number) => a' }), 'a.ts'))
   assert.equal(error.data.code, 'MODULE_TS')

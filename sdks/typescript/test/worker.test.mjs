@@ -84,16 +84,16 @@ test('an application serves queues, calls and steps itself', async (t) => {
   assert.deepEqual([run.status, run.result], ['completed', { slept: 'nap' }])
 })
 
-test('the steps of an application make a flow, and one that disagrees is told', async (t) => {
+test('the steps of an application make a flow, and one that disagrees is reported', async (t) => {
   const server = await startServer(t)
   const order = defineStep(async (input, ctx) => {
     await ctx.emit('ordered', { n: input.n + 1 })
   }, { flow: { id: 'shop', role: 'entry', step: 'order', emits: ['ordered'] } })
   const ship = (eventKind) => defineStep(({ n }) => ({ shipped: n }), { flow: { id: 'shop', step: 'ship', subscriptions: [{ eventKind, when: (event) => event.data.n > 0 }] } })
-  const heard = []
-  const worker = await work(t, server, { order, ship: ship('ordered') }, { name: 'one', onConnect: (welcome) => heard.push(welcome) })
+  const received = []
+  const worker = await work(t, server, { order, ship: ship('ordered') }, { name: 'one', onConnect: (welcome) => received.push(welcome) })
   assert.deepEqual(worker.welcome, { workerId: 1, shadowed: [], flows: [{ id: 'shop', version: '1.0.0' }], faults: [] })
-  assert.deepEqual(heard, [worker.welcome])
+  assert.deepEqual(received, [worker.welcome])
   const run = await server.client.startAndWait('shop', { n: 6 }, { timeoutMs: 20_000 })
   assert.deepEqual([run.status, run.result], ['completed', { shipped: 7 }])
   const other = await work(t, server, { order, ship: ship('paid') }, { name: 'two' })

@@ -1,4 +1,4 @@
-//! Whoever looks after the server: work that was alone at a crash is parked, and released here.
+//! The operator of the server: releases work that was parked because it was alone at a crash.
 //!
 //! A server that is killed again and again takes up what was active one unit at a time, so nearly
 //! every kill finds one alone. That is what parking is for, and releasing it loses nothing.

@@ -1,4 +1,4 @@
-import { counted } from '../../tell.mjs'
+import { counted } from '../../handler.mjs'
 
 export const config = { concurrency: 256 }
 

@@ -1,4 +1,4 @@
-import { began } from '../../tell.mjs'
+import { began } from '../../handler.mjs'
 
 export const config = { concurrency: 256 }
 

@@ -1,4 +1,4 @@
-//! The frame of every page.
+//! The HTML frame of every page.
 
 use crate::html::escape;
 

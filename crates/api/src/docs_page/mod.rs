@@ -1,5 +1,5 @@
-//! Pages for people: what this server is, its routes, its error codes. Rendered here, from the
-//! OpenAPI document and the table of errors; they load nothing from anywhere.
+//! Pages for people: the server, its routes, its error codes. They are rendered from the OpenAPI
+//! document and the table of errors, and load nothing from other hosts.
 
 mod markup;
 mod reference;

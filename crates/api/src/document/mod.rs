@@ -1,5 +1,5 @@
-//! The OpenAPI document as it is served: what the handlers say of themselves, and the limits and
-//! alternatives that their types cannot say.
+//! The OpenAPI document as it is served: the descriptions of the handlers, and the limits and
+//! alternatives that their types cannot express.
 
 mod members;
 mod parameters;

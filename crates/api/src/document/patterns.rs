@@ -1,7 +1,7 @@
-//! What texts in requests must look like, as regular expressions that every dialect reads alike.
+//! The formats of texts in requests, as regular expressions that every dialect reads alike.
 //!
-//! They say exactly what the server accepts, with two exceptions in which it accepts more: other
-//! spellings of a time, and numbers of more than 18 digits.
+//! They match exactly what the server accepts, with two exceptions in which the server accepts
+//! more: other spellings of a time, and numbers of more than 18 digits.
 
 /// The id of a run, a job or a call that is read.
 pub(super) const ID: &str = "^[A-Za-z0-9._~-]{1,128}$";

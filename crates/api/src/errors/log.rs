@@ -1,4 +1,4 @@
-//! Which failures of the server are logged.
+//! Logs failures of the server, each code at most once in a while.
 
 use std::{
     collections::HashMap,
@@ -13,8 +13,8 @@ use riverrun_types::ErrorCode;
 /// each would bury the rest of the log.
 const EVERY: Duration = Duration::from_secs(10);
 
-/// Tells the log of a failure: what passes by itself is a warning, what does not is an error.
-pub(super) fn tell(status: StatusCode, code: ErrorCode, reason: &str) {
+/// Logs a failure: as a warning if it is temporary, else as an error.
+pub(super) fn failure(status: StatusCode, code: ErrorCode, reason: &str) {
     static LOGGED: LazyLock<LoggedCodes> = LazyLock::new(LoggedCodes::default);
     let Some(since) = LOGGED.note(code, Instant::now()) else {
         return;

@@ -1,4 +1,4 @@
-//! Failures as clients see them: one shape for all codes.
+//! Failures as clients get them: one shape for all codes.
 
 mod log;
 
@@ -79,7 +79,7 @@ impl IntoResponse for ApiError {
         let status = self.status();
         if status.is_server_error() {
             let Parts { code, message, .. } = &*self.0;
-            log::tell(status, *code, message);
+            log::failure(status, *code, message);
         }
         let mut response = with_type(status, "application/json", self.json().to_string());
         if status == StatusCode::SERVICE_UNAVAILABLE {

@@ -1,4 +1,4 @@
-//! Bodies: JSON, or YAML where a definition is meant, up to a size.
+//! Reads bodies up to a size: JSON, or YAML for definitions.
 
 use std::time::Duration;
 
@@ -213,7 +213,7 @@ fn format(headers: &HeaderMap) -> Result<Format, ApiError> {
         Ok(Format::Yaml)
     } else {
         let given: String = given.chars().take(64).collect();
-        let message = format!("{given:?} is not understood: send content-type application/json");
+        let message = format!("the content type {given:?} is not supported: send application/json");
         Err(ApiError::new(ErrorCode::UnsupportedMediaType, message))
     }
 }

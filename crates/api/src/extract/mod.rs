@@ -1,4 +1,4 @@
-//! What handlers take from a request, each refusing in the one error shape.
+//! Reads the parts of requests; each extractor rejects in the one error shape.
 
 mod body;
 mod path;

@@ -1,4 +1,4 @@
-//! Query parameters: a struct documents and reads them, and what it does not know is refused.
+//! Query parameters: a struct documents and reads them; unknown ones are rejected.
 
 use axum::{extract::FromRequestParts, http::request::Parts};
 use riverrun_types::{ErrorCode, EventId, Millis, time, words};

@@ -47,7 +47,7 @@ pub struct EventsOfKind {
     pub cursor: String,
 }
 
-/// An event, as anybody may write it. Older forms are accepted as well.
+/// An event from a client. Older forms are accepted as well.
 #[derive(ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewEvent {
@@ -57,8 +57,8 @@ pub struct NewEvent {
     pub attempt: Option<u32>,
     pub correlation_id: Option<String>,
     pub causation_id: Option<String>,
-    /// Whose it is: only that tenant's awaits and triggers, and those of no tenant, hear of it. Of a
-    /// run's events the run says it, and another one is refused.
+    /// The tenant of the event. Only awaits and triggers of this tenant, or of none, receive it. An
+    /// event of a run has the tenant of the run; another one is rejected.
     pub tenant_id: Option<String>,
     pub data: Option<Value>,
 }
@@ -87,8 +87,8 @@ pub struct EmittedEvent {
     pub attempt: Option<u32>,
     pub correlation_id: Option<String>,
     pub causation_id: Option<String>,
-    /// Whose it is: only that tenant's awaits and triggers, and those of no tenant, hear of it. Of a
-    /// run's events the run says it, and another one is refused.
+    /// The tenant of the event. Only awaits and triggers of this tenant, or of none, receive it. An
+    /// event of a run has the tenant of the run; another one is rejected.
     pub tenant_id: Option<String>,
     pub data: Option<Value>,
 }

@@ -1,8 +1,8 @@
-//! The shapes of requests and answers, as the OpenAPI document shows them.
+//! The shapes of requests and answers in the OpenAPI document.
 //!
-//! What the server serialises itself (runs, events) is written down here for readers; a test
-//! compares it with real answers. The files are named by what they show, like those of the handlers
-//! around this folder.
+//! Types that the server serialises itself (runs, events) are described here as well; a test
+//! compares the descriptions with real answers. The files have the names of the handler files that
+//! use them.
 
 mod diagram;
 mod events;

@@ -1,4 +1,4 @@
-//! What people do with runs: start, stop, rerun, fork.
+//! Actions on runs: start, cancel, rerun, fork.
 
 use riverrun_types::{EventId, Json, RunId, RunStatus};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -69,7 +69,7 @@ pub struct ForkBody {
     pub at: Option<EventId>,
 }
 
-/// Tells a null that was given from nothing given.
+/// Distinguishes an explicit null from an absent member.
 fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Json>, D::Error> {
     Json::deserialize(from).map(Some)
 }

@@ -1,4 +1,4 @@
-//! Runs, and what is known of them: state, attempts, awaits.
+//! Runs: state, attempts, awaits.
 
 use serde_json::Value;
 use utoipa::ToSchema;

@@ -1,4 +1,4 @@
-//! The server itself: what it can run, how it is.
+//! The server: its handlers, health and version.
 
 use riverrun_types::Json;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! Streams that are no run's.
+//! Streams that do not belong to a run.
 
 use serde::Serialize;
 use serde_json::Value;

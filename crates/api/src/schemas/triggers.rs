@@ -1,4 +1,4 @@
-//! Triggers: their definition, use and making up for what they missed.
+//! Triggers: definition, firing, backfill.
 
 use riverrun_types::{Json, Millis, time};
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! Why a run, or a job, is where it is.
+//! Why a run or a job does not continue.
 
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -51,7 +51,7 @@ pub struct WhyReason {
     pub undoes: Option<String>,
     /// ISO 8601.
     pub since: Option<String>,
-    /// When it is over by itself, as far as anybody knows. ISO 8601.
+    /// When the reason ends by itself, if that is known. ISO 8601.
     pub until: Option<String>,
     /// Of what is parked: why, and the command that releases it.
     pub code: Option<String>,
@@ -68,7 +68,7 @@ pub struct WhyReason {
     pub trigger_type: Option<String>,
     /// Where the trigger is fired.
     pub url: Option<String>,
-    /// What is awaited has come, and the run is about to go on. ISO 8601.
+    /// When the awaited event or request arrived; the run is about to continue. ISO 8601.
     pub fired_at: Option<String>,
     /// How often a callback was resumed that waits for more, and how often it is to be, if that was
     /// said.
@@ -83,7 +83,7 @@ pub struct WhyReason {
     /// Of `backoff`: the operation of the step's code whose try failed, `{op, name, nth?, try}`.
     pub operation: Option<Value>,
     pub job: Option<WhyJob>,
-    /// The process that nobody here knows, or that does not load.
+    /// The process that is unknown to this server, or that does not load.
     pub process: Option<String>,
     /// Of `concurrency`: the key, if it is the limit of each key.
     pub key: Option<String>,

@@ -231,7 +231,7 @@ async fn what_cannot_be_a_call_is_refused_and_the_others_go_on() {
             json!(1),
         ),
         (
-            r#"{"id":1,"process":"nobody"}"#,
+            r#"{"id":1,"process":"absent"}"#,
             "PROCESS_NOT_FOUND",
             json!(1),
         ),

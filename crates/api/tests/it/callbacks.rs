@@ -148,7 +148,7 @@ async fn the_address_of_a_trigger_fires_it() {
     let unknown = server.post(path, json!({"colour": "red"})).await;
     unknown.refused(422, "UNPROCESSABLE");
     server
-        .post("/api/triggers/nobody", json!({}))
+        .post("/api/triggers/absent", json!({}))
         .await
         .refused(404, "AWAIT_NOT_FOUND");
 }

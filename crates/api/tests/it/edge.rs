@@ -95,7 +95,7 @@ async fn pages_are_opened_from_everywhere_and_sockets_are_not() {
         assert_eq!(answer.status, 200, "{page}");
     }
     let approval = server
-        .send(from_site(Request::get("/approve/nobody"), &link))
+        .send(from_site(Request::get("/approve/absent"), &link))
         .await;
     assert_eq!(approval.status, 404);
     let socket = Request::get("/api/events/ws").header("upgrade", "websocket");
@@ -280,7 +280,7 @@ async fn a_member_that_stands_there_twice_is_refused_wherever_the_server_reads_i
     assert!(started.status.is_success(), "{}", started.text());
 }
 
-/// Whoever derives how a struct is read lets a list fill its fields in their order, and reads the
+/// Derived deserializers accept a list for the fields of a struct in their order, and read the
 /// name of a variant from `{"name": null}`.
 #[tokio::test]
 async fn a_list_is_no_object_wherever_the_server_reads_one() {

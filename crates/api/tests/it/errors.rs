@@ -243,7 +243,7 @@ async fn large_answers_are_compressed_and_small_ones_are_not() {
     );
 }
 
-/// JSON by its grammar, and nothing to whoever looks into it.
+/// Valid JSON by its grammar that a parser still rejects.
 #[tokio::test]
 async fn json_that_nobody_can_read_is_refused() {
     let server = Server::new().await;

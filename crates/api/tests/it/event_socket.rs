@@ -367,7 +367,10 @@ async fn a_slow_subscriber_gets_a_notice_and_misses_nothing() {
             }
         }
     }
-    assert!(late >= 2, "each got a notice that it is late");
+    assert!(
+        late >= 2,
+        "each subscription got the message that it is late"
+    );
 }
 
 #[tokio::test]

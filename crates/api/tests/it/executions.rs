@@ -68,7 +68,7 @@ async fn a_process_step_in_backoff_says_when_it_is_tried_again() {
 async fn a_run_on_a_process_that_is_not_there_says_so() {
     let server = Server::new().await;
     let flow = json!({"id": "lonely", "version": "1.0.0", "initialStepId": "a", "steps": {
-        "a": {"type": "process", "config": {"process": "nobody"}},
+        "a": {"type": "process", "config": {"process": "absent"}},
     }});
     let registered = server.post("/api/flows", flow).await.expect(201);
     assert_eq!(registered["issues"][0]["rule"], "process-unknown");
@@ -78,7 +78,7 @@ async fn a_run_on_a_process_that_is_not_there_says_so() {
     let run = text(&run.expect(201)["runId"]);
     let execution = server.get(&format!("/api/executions/{run}")).await;
     let reason = text(&execution.expect(200)["waitReason"]);
-    assert!(reason.contains("process nobody"), "{reason}");
+    assert!(reason.contains("process absent"), "{reason}");
 }
 
 #[tokio::test]

@@ -52,7 +52,7 @@ async fn a_run_is_read_and_cancelled_below_its_flow() {
     for path in [
         format!("/api/flows/sleeper/runs/{other}"),
         format!("/api/flows/sleeper@2.0.0/runs/{run}"),
-        "/api/flows/nobody/runs/latest".to_owned(),
+        "/api/flows/absent/runs/latest".to_owned(),
     ] {
         server.get(&path).await.refused(404, "RUN_NOT_FOUND");
     }

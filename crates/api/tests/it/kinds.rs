@@ -126,7 +126,7 @@ async fn an_emit_is_of_the_kind_of_its_topic() {
     let trigger =
         json!({"id": "paid", "type": "event", "flow": "order", "config": {"kind": "order.paid"}});
     server.post("/api/triggers", trigger).await.expect(201);
-    // One without a topic is of no kind, and moves nobody.
+    // An emit without a topic has no type and triggers nothing.
     let events = format!("/api/events/flow/{run}");
     let said = json!({"type": "emit", "data": {"payload": {"id": 7}}});
     server.post(&events, said).await.expect(201);

@@ -125,7 +125,7 @@ async fn an_open_stream_says_where_it_is_before_its_first_event() {
         .unwrap()
         .to_owned();
     drop(reader);
-    // What happens while nobody is connected is not lost to who comes back with that id.
+    // A reader that reconnects with that id gets the events from the time in between.
     server
         .post("/api/queue/mail/resume", json!({}))
         .await

@@ -231,19 +231,19 @@ async fn dead_letters_are_listed_redriven_and_purged() {
 async fn unknown_queues_and_bad_bodies_are_refused() {
     let server = server(Value::Null).await;
     for path in [
-        "/api/queue/nobody",
-        "/api/queue/nobody/jobs",
-        "/api/queue/nobody/dlq",
+        "/api/queue/absent",
+        "/api/queue/absent/jobs",
+        "/api/queue/absent/dlq",
     ] {
         server.get(path).await.refused(404, "QUEUE_NOT_FOUND");
     }
     let job = json!({"data": 1});
     server
-        .post("/api/queue/nobody/jobs", job.clone())
+        .post("/api/queue/absent/jobs", job.clone())
         .await
         .refused(404, "QUEUE_NOT_FOUND");
     server
-        .post("/api/queue/nobody/jobs?create=true", job)
+        .post("/api/queue/absent/jobs?create=true", job)
         .await
         .expect(201);
     for body in [

@@ -311,7 +311,7 @@ async fn a_run_is_started_again_and_forked() {
         .expect(200);
     assert_eq!(&forked["forkedFrom"]["eventId"], at);
 
-    // Whoever wants to is answered at the end.
+    // With `?wait=` the answer comes at the end.
     for (act, body) in [("rerun", json!({})), ("fork", json!({ "at": at }))] {
         let path = format!("/api/runs/{id}/{act}?wait=20000");
         let ended = server.post(&path, body.clone()).await.expect(200);

@@ -212,7 +212,7 @@ async fn a_silent_stream_says_that_it_lives_and_a_deleted_one_that_it_is_gone() 
     assert_eq!(reader.next().await, None);
 }
 
-/// Many writers, readers that come and go with the last id that they saw: nobody misses anything.
+/// Many writers, and readers that reconnect with the last id that they saw: no reader misses events.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn readers_that_reconnect_see_every_event_once_in_order() {
     const WRITERS: usize = 16;
@@ -264,7 +264,7 @@ async fn readers_that_reconnect_see_every_event_once_in_order() {
     }
 }
 
-/// A reader that is too slow for the bus is brought up from the store, with a notice.
+/// A reader that is too slow for the bus continues from the store, and the stream says so.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_slow_reader_is_late_but_complete() {
     const EVENTS: usize = 500;

@@ -82,7 +82,7 @@ async fn a_correlation_id_reads_one_story() {
             .any(|line| line.ends_with("trigger.fired"))
     );
     server
-        .get("/api/stories/nobody")
+        .get("/api/stories/absent")
         .await
         .refused(404, "STORY_NOT_FOUND");
     server

@@ -238,7 +238,7 @@ async fn what_is_refused_says_why() {
     let make = async |trigger: Value| server.post("/api/triggers", trigger).await;
     let schedule =
         |config: Value| json!({"id": "s", "type": "schedule", "flow": "order", "config": config});
-    tell("no flow", make(hook(json!({"flow": "nobody"}))).await);
+    tell("no flow", make(hook(json!({"flow": "absent"}))).await);
     tell("unknown field", make(hook(json!({"colour": 1}))).await);
     tell("no type", make(json!({"id": "x", "flow": "order"})).await);
     tell(

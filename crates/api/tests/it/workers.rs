@@ -371,7 +371,7 @@ async fn a_worker_is_drained() {
         .post(&path, json!({}))
         .await
         .refused(404, "WORKER_NOT_FOUND");
-    let unknown = server.post("/api/workers/nobody/drain", json!({})).await;
+    let unknown = server.post("/api/workers/absent/drain", json!({})).await;
     unknown.refused(404, "WORKER_NOT_FOUND");
     let bad = server.post(&path, json!({"grace": 1})).await;
     bad.refused(400, "BAD_REQUEST");
@@ -393,7 +393,7 @@ async fn a_stop_tells_workers_to_come_back() {
     all.await.expect("a socket is still open");
 }
 
-/// The server asks whether somebody is there; whoever never answers is not.
+/// The server pings a silent worker; one that never answers counts as away.
 #[tokio::test]
 async fn a_client_that_never_answers_a_ping_is_gone() {
     let server = Server::with(ApiOptions {
@@ -582,7 +582,7 @@ async fn workers_make_a_flow_together() {
         .await;
     assert_eq!(orders.next().await["id"], 1);
     answer(&mut orders, &order, json!("ordered")).await;
-    // Whoever comes back in whatever order makes the same version.
+    // Workers that reconnect make the same version in any order.
     let (_again, _) = welcomed(&address, "orders-2", entry()).await;
     assert_eq!(steps_of(&server).await, both);
     let (mut ships, welcome) = welcomed(&address, "ships", shipping()).await;

@@ -1,4 +1,4 @@
-//! The main loop of a child: reads batches of evaluations, makes them, answers each.
+//! The main loop of a child: reads batches of evaluations, executes them, answers each.
 
 use std::collections::HashMap;
 use std::io::{self, BufReader, Read, Write};
@@ -24,11 +24,11 @@ pub(crate) fn is_child() -> bool {
         && std::env::args_os().len() == 2
 }
 
-/// Evaluates for the parent until that goes away.
+/// Evaluates for the parent until the parent ends.
 pub(crate) fn serve() -> ! {
     match start() {
-        // Standard input says nothing and ends with the parent, however that ends. This thread is
-        // there to notice, whatever the other one is stuck in.
+        // Standard input carries no data and closes when the parent ends. This thread waits for
+        // that, because the other thread may be stuck in an evaluation.
         Ok(()) => {
             let mut rest = [0; 64];
             let mut stdin = io::stdin().lock();

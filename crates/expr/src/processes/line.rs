@@ -1,4 +1,4 @@
-//! Evaluations that wait for a child, and the supervisors that wait for evaluations.
+//! The queue of evaluations that wait for a child, and of supervisors that wait for evaluations.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -127,7 +127,7 @@ impl Line {
         late
     }
 
-    /// A supervisor that could not be started; takes out what nobody else would take up.
+    /// A supervisor could not be started. Removes the evaluations that no other supervisor can take.
     pub(super) fn give_up(&self) -> Vec<Job> {
         let mut inner = self.inner.lock();
         inner.supervisors -= 1;
@@ -149,7 +149,7 @@ impl Line {
         while !inner.closed && !self.closing.wait_until(&mut inner, until).timed_out() {}
     }
 
-    /// Ends the supervisors and whoever still waits.
+    /// Ends the supervisors and the evaluations that still wait.
     pub(super) fn close(&self) {
         let mut inner = self.inner.lock();
         inner.closed = true;

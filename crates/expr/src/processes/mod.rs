@@ -178,7 +178,7 @@ impl Shared {
         answer.await.unwrap_or(Err(Error::Closed))
     }
 
-    /// Counts an evaluation that nobody took up.
+    /// Counts an evaluation that no child accepted.
     fn unavailable(&self, reason: &str) -> Error {
         self.counts.unavailable.fetch_add(1, Ordering::Relaxed);
         Error::Unavailable {

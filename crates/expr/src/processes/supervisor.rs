@@ -1,4 +1,4 @@
-//! A thread that keeps one child at work: starts it, sends evaluations, reads answers, kills it.
+//! A thread that serves one child: starts it, sends evaluations, reads answers, kills it.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -99,7 +99,10 @@ impl Supervisor {
 
     fn refuse(&self, jobs: Vec<Job>, reason: &str) {
         if !jobs.is_empty() {
-            tracing::warn!(count = jobs.len(), "expressions were refused: {reason}");
+            tracing::warn!(
+                count = jobs.len(),
+                "expressions were not evaluated: {reason}"
+            );
         }
         for job in jobs {
             job.answer(Err(self.shared.unavailable(reason)));

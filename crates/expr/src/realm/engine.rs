@@ -1,4 +1,4 @@
-//! Realms one after the other: a fresh one wherever the last one cannot be used any more.
+//! A sequence of realms: when a realm can no longer be used, a fresh one replaces it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -68,7 +68,7 @@ impl Drop for Threads {
         self.queue = None;
         self.watch.close();
         if let Some(watcher) = self.watcher.take() {
-            // Its panic would be ours to report elsewhere; there is nobody left to tell.
+            // A panic of it is ignored, because the sandbox is being dropped.
             let _ = watcher.join();
         }
     }

@@ -1,8 +1,9 @@
-//! Starts the workers and replaces those that are stuck.
+//! Starts the worker threads and replaces those that are stuck.
 //!
-//! QuickJS looks at the clock between its own instructions, which a few built-ins can put off for
-//! very long (`new Array(2 ** 32 - 1).join('')`). A thread cannot be killed, but its caller can
-//! be answered and its place be taken. A worker that was given up ends when it comes back.
+//! QuickJS checks the time between its own instructions, which a few built-ins can delay for very
+//! long (`new Array(2 ** 32 - 1).join('')`). A thread cannot be killed, but its caller can be
+//! answered and another thread can take its place. An abandoned thread ends when its built-in
+//! returns.
 
 use std::io;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What came back: reads a response within its limit and makes an outcome of it.
+//! Reads a response within its limit and makes an outcome of it.
 
 use jiff::fmt::rfc2822;
 use reqwest::{
@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::exchange::{broken, origin};
 
-/// How much of the body of a response that nobody wanted is kept, to understand it.
+/// How much of the body of an unsuccessful response is kept as an explanation.
 const MAX_ERROR_BYTES: usize = 16 << 10;
 
 /// No server makes a run wait for longer than this.

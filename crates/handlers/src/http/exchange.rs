@@ -1,4 +1,4 @@
-//! Sends a request and follows its redirects, every hop judged anew.
+//! Sends a request and follows its redirects; every hop is checked again.
 
 use riverrun_types::ErrorCode;
 use std::{error::Error, sync::Arc, time::Duration};

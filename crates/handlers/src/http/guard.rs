@@ -1,7 +1,7 @@
-//! Where requests may go: to public addresses, and where the server's owner allows more.
+//! Where requests may go: to public addresses, and to others that the operator allows.
 //!
-//! A host name is judged by what it resolves to, at the moment of connecting: a name that changes
-//! its mind between a check and the connection (DNS rebinding) gains nothing.
+//! A host name is checked by the address to which it resolves at the moment of connecting, so a
+//! name that resolves to another address after the check (DNS rebinding) has no effect.
 
 use std::{net::IpAddr, str::FromStr, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! What is sent: the request of a config, with the values of a call in it.
+//! Makes the request from a config and the values of a visit.
 
 use bytes::Bytes;
 use reqwest::{

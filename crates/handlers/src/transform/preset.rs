@@ -1,5 +1,5 @@
-//! Transforms by name: the handful that nearly every flow needs. They work on the JSON text, so
-//! unlike an expression they round no number.
+//! Named transforms that nearly every flow needs. They work on the JSON text, so unlike expressions
+//! they do not round numbers.
 
 use std::collections::HashSet;
 

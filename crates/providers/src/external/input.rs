@@ -1,4 +1,4 @@
-//! How an executable gets its job.
+//! Passes a job to an executable.
 
 use std::{collections::BTreeMap, ffi::OsString, io::Write, path::PathBuf};
 

@@ -13,7 +13,7 @@ use super::{
     ExternalOptions,
     input::Input,
     shebang,
-    words::{Ears, Word},
+    words::{MessageReader, Word},
 };
 use crate::{
     failure,
@@ -100,7 +100,8 @@ async fn attend(
     let has_ended = CancellationToken::new();
     let listening = async {
         let line_bytes = options.limits.message_bytes;
-        let listened = Ears::new(&invocation, &word).listen(messages, line_bytes, &has_ended);
+        let listened =
+            MessageReader::new(&invocation, &word).listen(messages, line_bytes, &has_ended);
         if let Err(error) = listened.await {
             *word.lock() = Some(Err(error));
             group.kill();

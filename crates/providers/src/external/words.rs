@@ -1,4 +1,4 @@
-//! What an executable says on fd 3.
+//! Reads the messages of an executable on fd 3.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -24,13 +24,13 @@ struct Line {
     error: Option<Json>,
 }
 
-/// How long something may still come from an executable that has ended, and how much: what it left
-/// in the pipe, unless somebody whom it has started holds on to that.
+/// How long, and how much, is still read after an executable has ended: the rest in the pipe, which
+/// a process that the executable started may keep open.
 const LEFT: Duration = Duration::from_millis(500);
 const LEFT_BYTES: usize = 1 << 20;
 
-/// Who listens to an executable.
-pub(super) struct Ears<'a> {
+/// Reads the messages of one executable.
+pub(super) struct MessageReader<'a> {
     host: &'a dyn Host,
     cancel: &'a Cancellation,
     word: &'a Mutex<Option<Word>>,
@@ -38,7 +38,7 @@ pub(super) struct Ears<'a> {
     emitted: HashMap<&'a str, usize>,
 }
 
-impl<'a> Ears<'a> {
+impl<'a> MessageReader<'a> {
     pub fn new(invocation: &'a Invocation, word: &'a Mutex<Option<Word>>) -> Self {
         let mut emitted = HashMap::new();
         for entry in &invocation.invoke.job.journal {
@@ -54,8 +54,8 @@ impl<'a> Ears<'a> {
         }
     }
 
-    /// Listens to the end and notes the last word as it comes. What cannot be read, or was refused,
-    /// is the error. `ended` says that the executable has.
+    /// Reads to the end and stores the result or error that the executable sends last. An invalid
+    /// message, or a rejected request, is the error. `ended` is true when the executable has ended.
     pub async fn listen(
         mut self,
         mut messages: pipe::Receiver,
@@ -155,7 +155,7 @@ impl<'a> Ears<'a> {
         }
         tokio::select! {
             answer = self.host.ask("emit", params) => answer.map(drop),
-            // Nobody waits any more for what is asked now.
+            // The attempt was cancelled: the answer is no longer needed.
             _ = self.cancel.cancelled() => Ok(()),
         }
     }

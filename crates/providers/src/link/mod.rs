@@ -1,8 +1,8 @@
-//! One conversation in the worker protocol, whatever carries it.
+//! One conversation in the worker protocol, over any transport.
 //!
-//! A [`Link`] knows which requests are open, hands answers, frames and questions to whom they
-//! belong, and gathers what goes out in its [`Outbox`]. It does not read or write anything itself:
-//! a runner's pipes and a worker's socket do that.
+//! A [`Link`] knows which requests are open, delivers answers, frames and requests to their
+//! invocations, and gathers outgoing messages in its [`Outbox`]. It reads and writes nothing
+//! itself: a runner's pipes and a worker's socket do that.
 
 mod open;
 mod outbox;
@@ -37,7 +37,7 @@ pub(crate) use texts::texts;
 
 pub(crate) type Answer = Result<Json, WorkError>;
 
-/// How many bytes may wait to be written before whoever wants to add some has to wait.
+/// How many bytes may wait to be written before further senders have to wait.
 const WAITING_BYTES: usize = 1 << 20;
 /// How many durable requests one side may have open.
 const QUESTIONS: u32 = 16_384;
@@ -164,8 +164,8 @@ impl Link {
         }
     }
 
-    /// Returns when no invocation runs and none will: whoever opens one from now on is refused,
-    /// and knows that nothing of it was sent.
+    /// Returns when no invocation runs and none will. Later ones are rejected before anything of
+    /// them is sent.
     pub async fn retired(&self) {
         let message = format!("{} takes no more", self.name);
         let error = WorkError::new("RELOAD", message);
@@ -207,8 +207,8 @@ impl Link {
     }
 }
 
-/// Counts answers that nobody waits for, and says so seldom: a flood of them must not become a
-/// flood of logs.
+/// Counts answers to unknown requests, and logs them rarely: a flood of them must not become a flood
+/// of log lines.
 #[derive(Default)]
 struct UnknownAnswers(AtomicU32);
 
@@ -216,12 +216,7 @@ impl UnknownAnswers {
     fn note(&self, link: &str, id: u64) {
         let count = self.0.fetch_add(1, Ordering::Relaxed) + 1;
         if count.is_power_of_two() {
-            tracing::warn!(
-                link,
-                id,
-                count,
-                "an answer came that nobody waits for; ignored"
-            );
+            tracing::warn!(link, id, count, "ignored an answer to an unknown request");
         }
     }
 }

@@ -31,7 +31,7 @@ pub(super) struct Waiting {
 enum Sent {
     #[default]
     Not,
-    /// It is being written, and nobody knows where it ends yet.
+    /// It is being written; where it ends is not known yet.
     Begun,
     /// Its last byte is this one of all that were sent.
     To(u64),

@@ -1,4 +1,4 @@
-//! What waits to be written, gathered: whoever writes takes all of it at once.
+//! Gathers the lines that wait to be written; the writer takes all of them at once.
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;

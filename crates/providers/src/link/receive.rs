@@ -1,4 +1,4 @@
-//! What the other side says, brought to whom it concerns.
+//! Delivers incoming messages to their invocations.
 
 use std::{
     pin::pin,
@@ -13,10 +13,10 @@ use serde::Deserialize;
 
 use super::{Link, QUESTIONS, repeats::Asked};
 
-/// What a message means to whoever owns the link.
+/// What a message means to the owner of the link.
 #[derive(Debug, PartialEq)]
 pub(crate) enum LinkEvent {
-    /// It concerned an invocation, or nobody.
+    /// It concerned an invocation, or was ignored.
     Passed,
     /// A worker can take this many more.
     Credit(u32),
@@ -197,10 +197,10 @@ impl Link {
 /// of its own; what has not is answered without one.
 fn begin_here(answering: impl Future<Output = ()> + Send + 'static) {
     let mut answering = Box::pin(answering);
-    // However much this task has done: a place in a line is taken now, or it is the wrong one.
+    // Unconstrained, so that the first poll is not postponed: it takes the request's place in order.
     let mut first = pin!(tokio::task::unconstrained(answering.as_mut()));
-    let mut nobody = Context::from_waker(Waker::noop());
-    if first.as_mut().poll(&mut nobody).is_pending() {
+    let mut unwoken = Context::from_waker(Waker::noop());
+    if first.as_mut().poll(&mut unwoken).is_pending() {
         tokio::spawn(answering);
     }
 }

@@ -1,7 +1,7 @@
-//! Questions that a worker asks again because it cannot know whether they arrived.
+//! Requests that a worker repeats because it cannot know whether they arrived.
 //!
-//! Answers that were lost with a connection are the last ones that were sent, and a worker has a
-//! bounded number of questions open: so the newest answers are all that can be asked for again.
+//! The answers that were lost with a connection are the newest ones, and a worker has a bounded
+//! number of open requests. So only the newest answers have to be kept.
 
 use std::collections::{HashSet, VecDeque};
 

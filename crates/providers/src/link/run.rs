@@ -1,4 +1,4 @@
-//! One invocation over a link, to whatever end.
+//! Runs one invocation over a link, until it ends, is cancelled or is lost.
 
 use riverrun_types::ErrorCode;
 use std::time::Duration;
@@ -15,8 +15,8 @@ pub(crate) trait Stubborn: Clone + Send + 'static {
     /// How long it may take to stop.
     fn grace(&self) -> Duration;
 
-    /// Nobody waits for the handler any more. Returns when its attempt may be called over, with an
-    /// error if the program that runs the handler was lost, so that the handler is not to blame.
+    /// Stops waiting for the handler. Returns when its attempt counts as ended, with an error if the
+    /// program that runs the handler was lost, so that the attempt is not the handler's failure.
     fn give_up(self, opened: Opened) -> impl Future<Output = Option<WorkError>> + Send;
 }
 
@@ -73,7 +73,7 @@ impl<'a, S: Stubborn> Run<'a, S> {
         let Some(opened) = self.opened.take() else {
             return Err(failure::cancelled(reason));
         };
-        // In a task of its own, so that it is done even if nobody waits for this.
+        // In a task of its own, so that it completes even if this future is dropped.
         let stopped = tokio::spawn(stop(opened, reason, self.stubborn.clone())).await;
         match stopped.unwrap_or(Stopped::Forced) {
             // The handler was not slow: the program that ran it was lost.
@@ -111,7 +111,7 @@ impl<S: Stubborn> Drop for Run<'_, S> {
     }
 }
 
-/// Tells the handler to stop, and gives it up if it does not obey.
+/// Sends the stop signal to the handler, and gives it up if it does not stop.
 async fn stop(mut opened: Opened, reason: CancelReason, stubborn: impl Stubborn) -> Stopped {
     opened.link.cancel(opened.id, reason);
     if let Ok(answer) = tokio::time::timeout(stubborn.grace(), opened.answer()).await {

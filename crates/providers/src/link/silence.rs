@@ -1,4 +1,4 @@
-//! Whether there is still somebody at the other side.
+//! Detects a peer that does not answer.
 
 use std::{
     sync::Arc,

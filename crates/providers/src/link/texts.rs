@@ -1,4 +1,4 @@
-//! What was gathered, as texts that are no longer than a message may be.
+//! Splits gathered lines into texts within the limit of a message.
 
 /// Cuts between lines. Each line fits; a text that holds more than one ends before it would not.
 pub(crate) fn texts(bytes: &[u8], limit: usize) -> impl Iterator<Item = &str> {

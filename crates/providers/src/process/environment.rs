@@ -1,4 +1,5 @@
-//! Which variables a child process gets: a list of what may pass, never all that the server has.
+//! Selects the environment variables of a child process: an allow list, never the server's whole
+//! environment.
 
 use std::{
     collections::BTreeMap,

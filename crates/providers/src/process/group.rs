@@ -1,4 +1,4 @@
-//! A process and all that it has started, to be ended together.
+//! A process group: a process and everything that it started, ended together.
 
 use std::time::Duration;
 

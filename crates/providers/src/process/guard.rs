@@ -1,9 +1,9 @@
-//! Ends what is left when the server is killed.
+//! Ends the children when the server is killed.
 //!
-//! A server that ends in order ends its children itself. One that is killed cannot, and a child
-//! that does not react to the end of its input would run on. So a small shell gets the list of
-//! groups; when its own input ends because the server is gone, it ends them. (The kernel's death
-//! signal of parents is no way: it goes by threads, and ours come and go.)
+//! A server that stops ends its children itself. A killed server cannot, and a child that does not
+//! react to the end of its input would continue to run. So a small shell gets the list of process
+//! groups and ends them when its own input closes, because the server is gone. (The kernel's
+//! parent-death signal does not work here: it follows threads, and ours come and go.)
 
 use std::{
     io::Write,

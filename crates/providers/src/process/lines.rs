@@ -1,4 +1,4 @@
-//! What a process prints, as lines of bounded length.
+//! Splits the output of a process into lines of bounded length.
 
 /// Cuts bytes into lines; of a line that is too long only the beginning is kept.
 pub(super) struct Cut {

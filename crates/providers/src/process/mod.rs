@@ -1,4 +1,4 @@
-//! Processes of the operating system: how they are started, listened to and ended.
+//! Operating system processes: start, read and end them.
 
 mod environment;
 mod group;

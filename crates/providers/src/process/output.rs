@@ -1,4 +1,4 @@
-//! What a process prints becomes log lines, so many of them and no more.
+//! Turns the output of a process into log lines, at a bounded rate.
 
 use std::{
     collections::VecDeque,
@@ -13,10 +13,10 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 use super::lines::{Cut, Kept};
 
-/// What a line of a log may have.
+/// The most bytes of a log line.
 pub(crate) const LINE_BYTES: usize = 8 << 10;
-/// What a second may bring of what a runner prints, where nobody else bounds it; the rest is counted
-/// and said.
+/// The most printed lines of a runner per second, where no other limit applies; the rest is counted
+/// and reported.
 pub(crate) const LINES_PER_SECOND: u32 = 1_000;
 
 /// Where printed lines go.

@@ -1,4 +1,4 @@
-//! How much memory a process holds.
+//! Measures the memory of a process.
 
 /// Resident bytes; `None` where the system does not say.
 pub(crate) fn rss_bytes(pid: u32) -> Option<u64> {

@@ -1,4 +1,4 @@
-//! A bound on time that may not be there.
+//! An optional time limit.
 
 use std::time::Duration;
 

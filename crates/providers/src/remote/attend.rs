@@ -1,4 +1,4 @@
-//! A connection of a worker from its first word to what is left when it is over.
+//! A connection of a worker from its handshake to its end.
 
 use riverrun_types::ErrorCode;
 use std::{sync::Arc, time::Duration};
@@ -15,7 +15,7 @@ use super::{
     workers::{List, Workers},
 };
 
-/// How long a worker may take to hear why it was refused.
+/// How long sending the reason for a rejection may take.
 const LAST_WORD: Duration = Duration::from_secs(1);
 
 impl Workers {
@@ -44,7 +44,7 @@ impl Workers {
         if let Err(error) = &ended {
             tracing::warn!(
                 code = error.code.as_str(),
-                "a worker was refused: {}",
+                "rejected a worker: {}",
                 error.message
             );
             let mut bytes = Vec::new();
@@ -55,8 +55,8 @@ impl Workers {
         ended
     }
 
-    /// Lets a worker in that says who it is and offers what can be run, and tells it so before
-    /// anything else.
+    /// Accepts a worker that identifies itself and offers valid processes. The acceptance is the
+    /// first message that it gets.
     async fn welcome<T: AsRef<[u8]>>(
         &self,
         incoming: &mut (impl Stream<Item = Result<T, WorkError>> + Unpin),

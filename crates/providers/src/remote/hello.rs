@@ -1,4 +1,4 @@
-//! The first words of a connection.
+//! The handshake of a connection.
 
 use futures::{Sink, SinkExt, Stream, StreamExt};
 use riverrun_protocol::{Initialise, Initialised, Lines, Message, Server, WorkError};

@@ -99,9 +99,9 @@ impl Stubborn for HeldCredit {
         self.grace
     }
 
-    /// Nobody can force a program on another machine. What its handler still asks for is refused,
-    /// and it has one credit less until it answers after all. A worker that says nothing at all is
-    /// not given the next attempt.
+    /// A program on another machine cannot be forced to stop. Later requests of its handler are
+    /// rejected, and the worker has one credit less until it answers. A worker that does not answer
+    /// at all does not get the next attempt.
     async fn give_up(self, mut opened: Opened) -> Option<WorkError> {
         opened.detach();
         let member = &self.credit.member;

@@ -1,4 +1,4 @@
-//! One worker, over however many connections.
+//! One worker, over all of its connections.
 
 use riverrun_types::ErrorCode;
 use std::{collections::HashMap, sync::Arc, time::SystemTime};
@@ -16,7 +16,7 @@ use crate::link::Link;
 pub(super) struct Member {
     pub id: u64,
     pub name: String,
-    /// Tells it from every other, if it says so.
+    /// Identifies the worker over all its connections, if it sent an id.
     pub instance: Option<String>,
     pub link: Arc<Link>,
     pub state: Mutex<State>,
@@ -44,7 +44,7 @@ pub(super) struct State {
     pub made: Option<MadeFlows>,
     /// Ends the connection that it has; none while it is away.
     pub connection: Option<CancellationToken>,
-    /// Whether its last connection was given up, because nobody answered at its other end.
+    /// Whether its last connection was given up because the worker did not answer.
     is_lost: bool,
     absences: u32,
     /// Since when it has no connection.

@@ -1,9 +1,9 @@
-//! Workers that have connected from elsewhere.
+//! Workers that are connected from other machines or programs.
 //!
-//! [`Workers`] is the list of them. Whoever accepts connections (the HTTP server, over WebSocket)
-//! hands each to [`Workers::attend`] as a stream and a sink of texts, and that returns when the
-//! worker has left. A worker names its processes and how many invocations it takes at once; an
-//! invocation takes one of these credits and gives it back at its end.
+//! [`Workers`] is the list of them. The HTTP server accepts the connections (WebSockets) and passes
+//! each to [`Workers::attend`] as a stream and a sink of texts; that returns when the worker has
+//! left. A worker names its processes and how many invocations it takes at once; an invocation takes
+//! one of these credits and gives it back at its end.
 //!
 //! What a worker offers becomes a process of the server, unless the server has it itself; it stays
 //! one when the last worker that has it is gone: its jobs wait, and calls of it are refused with

@@ -1,4 +1,4 @@
-//! The processes that a worker brings along, made ones that the runtime can take in.
+//! Turns the processes that a worker offers into processes of the runtime.
 
 use riverrun_contract::{Process, ProcessConfig, Source};
 use riverrun_protocol::{Initialised, NotLoaded, WorkError};
@@ -16,8 +16,8 @@ const MAX_TAGS: usize = 64;
 /// The most characters about something that a worker could not load.
 const MAX_BROKEN_CHARS: usize = 1_024;
 
-/// What the worker offers; a worker with an offer that cannot be taken in is refused whole, so
-/// that whoever starts it hears of it.
+/// The processes that the worker offers. A worker with an invalid process is rejected as a whole, so
+/// that the error appears where the worker was started.
 pub(super) fn offered(workers: &Workers, said: &Initialised) -> Result<Vec<Process>, WorkError> {
     let bad = |what: String| Err(failure::protocol("the worker", what));
     if said.processes.len() > MAX_PROCESSES {

@@ -1,4 +1,4 @@
-//! What is expected of remote workers.
+//! Options for remote workers.
 
 use std::time::Duration;
 

@@ -48,7 +48,7 @@ pub(super) struct List {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkerStatus {
-    /// Tells workers of the same name apart.
+    /// Distinguishes workers of the same name.
     pub id: u64,
     pub name: String,
     pub tags: Vec<String>,
@@ -314,7 +314,7 @@ impl List {
             };
             credits.split_off(credits.len().saturating_sub(count))
         };
-        // Outside the lock: whoever hears of it may want it at once.
+        // Outside the lock: a waiting claim may take the credits at once.
         drop(freed);
     }
 

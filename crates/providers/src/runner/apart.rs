@@ -1,4 +1,5 @@
-//! Jobs whose child died are run in children of their own, so that the one that kills is alone.
+//! Runs the jobs of a child that died in children of their own, so that the one that crashes is
+//! alone.
 
 use std::{sync::Arc, time::Duration};
 
@@ -39,7 +40,7 @@ impl Pool {
             () = tokio::time::sleep(patience.unwrap_or(PATIENCE)) => return None,
             _ = invocation.cancel.cancelled() => return None,
         };
-        // In a task of its own: a child that nobody waits for any more has to end.
+        // In a task of its own: the child has to end even if the caller is dropped.
         let (started, child) = oneshot::channel();
         let pool = self.clone();
         tokio::spawn(async move {

@@ -1,4 +1,4 @@
-//! One child process of a pool, as those see it who give it work.
+//! One child process of a pool, from the point of view of the pool.
 
 use std::{
     sync::{

@@ -1,9 +1,9 @@
 //! Modules that could not be loaded when an invocation came.
 //!
-//! What kept a module from loading may have passed: a database that was away, a file that was
-//! being copied. A runner that cannot load it a second time asks for a fresh one (`RELOAD`). That
-//! costs everybody a warm child, so it is granted at once the first time, and then more and more
-//! seldom; in between the last failure is the answer.
+//! The cause may be gone by now: a database that was unreachable, a file that was being copied. A
+//! runner that cannot load a module a second time asks for a fresh one (`RELOAD`). That costs all
+//! other work a warm child, so it is granted at once the first time and then at growing intervals;
+//! in between, the answer is the last failure.
 
 use riverrun_types::ErrorCode;
 use std::{

@@ -1,4 +1,4 @@
-//! One invocation in a child, to whatever end.
+//! Runs one invocation in a child, until it ends, is cancelled or is lost.
 
 use std::{sync::Arc, time::Duration};
 

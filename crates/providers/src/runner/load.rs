@@ -1,8 +1,8 @@
-//! Loading modules: any number side by side in one child, and one alone where it holds up, or
-//! kills, the child that it is loaded in.
+//! Loads modules: many side by side in one child, and a module alone if it blocks or kills its
+//! child.
 //!
-//! Which of the modules in a child is to blame cannot be seen from outside. So each of them is
-//! loaded once more, in a child of its own: there the bad one fails alone.
+//! When a child blocks or dies, the faulty module is unknown. So each of its modules is loaded
+//! again in a child of its own: only the faulty one fails there.
 
 use riverrun_types::ErrorCode;
 use std::time::Duration;
@@ -25,8 +25,8 @@ pub(super) const ALONE: usize = 8;
 #[derive(Clone, Debug)]
 pub struct LoadedModule {
     pub processes: Vec<LoadedProcess>,
-    /// Who runs them: a module that takes long to load has runners of its own, so that nobody
-    /// else ever waits for it.
+    /// The runners that execute them. A module that takes long to load has runners of its own, so
+    /// that no other module waits for it.
     pub runners: Runners,
 }
 
@@ -98,7 +98,7 @@ impl Pool {
                 child.retire();
                 return Ended::Suspect;
             }
-            // It waits for something and holds up nobody.
+            // It waits for something and does not block the child.
             if Instant::now() >= deadline {
                 return Ended::With(Err(late(file, self.options.load)));
             }

@@ -1,4 +1,4 @@
-//! How runners are run.
+//! Options of runners.
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 

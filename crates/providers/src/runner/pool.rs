@@ -1,4 +1,5 @@
-//! The children of one language: who gets an invocation, and who is started when one has gone.
+//! The children of one language: chooses the child for an invocation, and replaces children that
+//! ended.
 
 use std::{
     sync::{

@@ -79,11 +79,11 @@ fn write(language: Language, files: &[File], folder: &Path) -> io::Result<PathBu
     sync(unfinished.path())?;
     if place.exists() {
         tracing::warn!(path = %place.display(), "the {language} SDK is damaged; it is written anew");
-        // Under another name, so that nobody finds half of it; runners that use it keep their files.
+        // Renamed first, so that no runner finds half of it; running ones keep their open files.
         let damaged = tempfile::Builder::new()
             .prefix(".damaged-")
             .tempdir_in(folder)?;
-        // Somebody else may be quicker; theirs is the same.
+        // Another process may be faster; its copy is the same.
         let _ = fs::rename(&place, damaged.path().join("sdk"));
     }
     match fs::rename(unfinished.path(), &place) {
@@ -142,7 +142,7 @@ fn sync(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// FNV-1a. It tells versions of our own files apart, not friend from foe.
+/// FNV-1a. It distinguishes versions of our own files and is no protection against attackers.
 fn fingerprint(files: &[File]) -> u64 {
     let bytes = files.iter().flat_map(|(name, content)| {
         let parts = [name.as_bytes(), &[0], content, &[0]];

@@ -1,11 +1,11 @@
-//! Jobs that lost their child to a neighbour, and are not to pay for it.
+//! Jobs whose child ended because of another job in it, and which lose no attempt by that.
 //!
-//! Who hung is known by whose time was over. That is almost always the one to blame, but a handler
-//! that blocks its child can also let the time of another run out. Who killed a child is not known
-//! at all: so each job that was in it is a suspect, and run in a child of its own until it ends
-//! there, or until another one has died alone and is known to be the one.
+//! When a child hangs, the job whose time is over is almost always the cause, but a handler that
+//! blocks its child can also make another job run out of time. When a child dies, the cause is
+//! unknown. So each job that was in it is a suspect and runs in a child of its own, until it ends
+//! there or until another suspect has died alone.
 //!
-//! A job is spared only so often: one that is always there when a child ends pays like any other.
+//! A job is spared a limited number of times. After that it loses an attempt like any other.
 
 use riverrun_types::ErrorCode;
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 
 use super::child::End;
 
-/// How often a job is spared.
+/// How often a job loses no attempt.
 const TIMES: u32 = 2;
 /// Jobs that are remembered. With more of them all are forgotten: it only spares some once more.
 const MAX_JOBS: usize = 10_000;
@@ -109,9 +109,9 @@ impl Spared {
         }
     }
 
-    /// It has ended in a child of its own, which died or did not. One that killed is run apart the
-    /// next time too, and clears those who were beside it; not those who have been beside one
-    /// before, of whom nobody can know.
+    /// A suspect has ended in a child of its own, which died or did not. If it died, the job runs
+    /// apart the next time too, and the suspects that were beside it are cleared, except those that
+    /// were beside an earlier death as well.
     pub fn tried(&self, invoke: &Invoke, has_died: bool) {
         let mut jobs = self.jobs.lock();
         for id in ids(invoke) {
@@ -136,7 +136,7 @@ impl Spared {
         if jobs.len() >= MAX_JOBS {
             jobs.clear();
         }
-        // A call has no job, and nobody who would run it again.
+        // A call has no job and is not repeated.
         ids(invoke).all(|id| {
             let job = jobs.entry(id.to_owned()).or_default();
             job.times += 1;
@@ -193,13 +193,13 @@ mod tests {
         assert!(!spared.is_suspect(&good) && spared.is_suspect(&late));
         spared.tried(&bad, true);
         assert!(spared.is_suspect(&bad) && !spared.is_suspect(&late));
-        // Who is beside a death once more is cleared by nobody but himself.
+        // A job that was beside two deaths is cleared only by its own success.
         for job in [&bad, &late] {
             spared.died(job, "two", &end(2));
         }
         spared.tried(&bad, true);
         assert!(spared.is_suspect(&late));
-        // Nobody is spared for ever, one that is alone never, and a call neither.
+        // A job is spared twice at most; a job that was alone, and a call, never.
         assert_eq!(spared.died(&late, "three", &end(2)).code, "RUNNER_DIED");
         let alone = invoke("p", "alone");
         assert_eq!(spared.died(&alone, "four", &end(1)).code, "RUNNER_DIED");

@@ -1,4 +1,4 @@
-//! Watches over a child from its start to its end.
+//! Supervises a child from its start to its end.
 
 use riverrun_types::ErrorCode;
 use std::{process::ExitStatus, sync::Arc, time::Duration};
@@ -104,7 +104,7 @@ async fn watch(
                 break;
             }
             () = &mut done => {
-                // Its input has ended, which tells it to exit.
+                // Its input has ended, which makes it exit.
                 let exited = tokio::time::timeout(options.term_grace, process.wait()).await;
                 if let Ok(status) = exited {
                     return status.ok();
@@ -161,8 +161,8 @@ fn verdict(child: &Child, status: Option<ExitStatus>, stderr: &Tail) -> WorkErro
     stderr.tell(failure::died(&child.link.name, status))
 }
 
-/// Writes what waits, all of it at once, until there is no more or nobody reads. Says how many
-/// bytes the child has read: what it had yet to read when it ended, it has not begun.
+/// Writes all waiting lines at once, until there are no more or the child stops reading. Returns the
+/// number of bytes that the child has read: it did not begin the work after them.
 async fn write(child: Arc<Child>, mut stdin: ChildStdin) -> u64 {
     let mut written = 0;
     let write = async {

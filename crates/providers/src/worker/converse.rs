@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Inner, Worker};
 use crate::{failure, link::texts};
 
-/// How often a server hears that what runs is alive, though silent.
+/// How often the worker reports that silent work is alive.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
 /// Why a connection is over.
@@ -28,8 +28,8 @@ pub enum Over {
 }
 
 impl Worker {
-    /// Leads the conversation over one connection until that ends. A text has one or more
-    /// messages. Tells `on_welcome` when the server has let it in, and what it made of it.
+    /// Runs the protocol over one connection until the connection ends. A text has one or more
+    /// messages. Calls `on_welcome` with the server's answer when the server has accepted the worker.
     pub async fn converse<T: AsRef<[u8]>>(
         &self,
         mut incoming: impl Stream<Item = T> + Unpin,
@@ -57,7 +57,7 @@ impl Worker {
     }
 }
 
-/// Answers the server's first word, and hears whether it is let in.
+/// Answers the server's `initialise` and waits for its decision.
 async fn hello<T: AsRef<[u8]>>(
     inner: &Inner,
     incoming: &mut (impl Stream<Item = T> + Unpin),
@@ -77,7 +77,9 @@ async fn hello<T: AsRef<[u8]>>(
     let outcome = match initialise.protocol {
         PROTOCOL => Ok(Json::of(&inner.introduction())),
         other => {
-            let message = format!("the server speaks protocol {other}, and this worker {PROTOCOL}");
+            let message = format!(
+                "the server uses version {other} of the protocol, and this worker version {PROTOCOL}"
+            );
             Err(WorkError::new(ErrorCode::ProtocolVersion, message))
         }
     };
@@ -96,7 +98,7 @@ async fn hello<T: AsRef<[u8]>>(
             params.read().map_err(|error| bad(error.to_string()))
         }
         Message::Notification { method, params } if method == "refused" => Err(refused(&params)),
-        _ => Err(bad("it did not say whether the worker is let in".to_owned())),
+        _ => Err(bad("it sent neither welcome nor refused".to_owned())),
     }
 }
 
@@ -163,8 +165,8 @@ impl Inner {
         }
     }
 
-    /// Puts what may have been lost with the last connection behind what waits: first questions,
-    /// so that they come before the answer of whoever asks them.
+    /// Queues the messages again that may have been lost with the last connection. Requests come
+    /// first, so that they arrive before the result of the invocation that made them.
     async fn say_again(&self) {
         let mut messages = self.questions.open();
         let answers = {
@@ -228,7 +230,8 @@ fn cancel(inner: &Inner, params: &Json) {
     }
 }
 
-/// Nothing more comes: what runs has its time, and then the server hears of it.
+/// The server sends no more work: running work gets its grace, then the worker reports that it has
+/// drained.
 fn drain(inner: &Arc<Inner>, id: u64, params: &Json, drained: &CancellationToken) {
     let grace = params.read::<Drain>().map_or(0, |drain| drain.grace_ms);
     let (inner, drained) = (inner.clone(), drained.clone());

@@ -1,4 +1,4 @@
-//! What a handler says and asks for, on its way to the server.
+//! Sends the notifications and requests of a handler to the server.
 
 use std::sync::Arc;
 

@@ -1,10 +1,9 @@
-//! The worker's side of the protocol: this program runs work for a server elsewhere.
+//! The worker's side of the protocol: this program executes work for a server elsewhere.
 //!
-//! A [`Worker`] has processes and runs what a server sends it, in whatever providers they have. It
-//! outlives its connections: [`Worker::converse`] leads one of them, what runs goes on when it
-//! breaks, and the next one takes up where the last ended. What a handler asks for goes to the
-//! server, and waits while there is none. How the connection is made, and when again, is not
-//! decided here.
+//! A [`Worker`] has processes and executes the server's work in their providers. It outlives its
+//! connections: [`Worker::converse`] runs one of them, work continues when it breaks, and the next
+//! connection resumes where the last one ended. Requests of handlers go to the server, and wait
+//! while there is no connection. The caller makes the connections and decides when to reconnect.
 
 mod converse;
 mod host;
@@ -127,7 +126,7 @@ impl Worker {
         self.inner.state.lock().running.len()
     }
 
-    /// Whether the server has still to hear of something.
+    /// Whether messages for the server are still to be sent.
     pub fn has_more_to_say(&self) -> bool {
         self.running() > 0 || !self.inner.out.is_empty()
     }
@@ -137,7 +136,7 @@ impl Worker {
         self.inner.state.lock().reconnect
     }
 
-    /// Tells everything that runs to stop.
+    /// Sends the stop signal to everything that runs.
     pub fn cancel_all(&self, reason: CancelReason) {
         for begun in self.inner.state.lock().running.values() {
             begun.cancel.cancel(reason);

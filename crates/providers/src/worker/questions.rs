@@ -1,5 +1,5 @@
-//! What handlers have asked the server for, until it is answered: over another connection if need
-//! be. The server does what it is asked twice once, by the question's id.
+//! Requests of handlers that the server has not answered yet; they are repeated after a reconnect.
+//! The server executes a repeated request once, by its id.
 
 use std::collections::BTreeMap;
 
@@ -98,7 +98,7 @@ impl Questions {
     }
 }
 
-/// A question that nobody waits for any more is forgotten.
+/// Removes a request when its caller is dropped.
 struct Asked<'a> {
     id: u64,
     questions: &'a Questions,

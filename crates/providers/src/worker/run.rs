@@ -1,4 +1,4 @@
-//! One invocation, from the server's word to the answer.
+//! Runs one invocation, from the server's request to the answer.
 
 use std::sync::Arc;
 

@@ -28,7 +28,7 @@ async fn the_server_that_is_killed() {
         vec!["sh".into(), "-c".into(), script.into()],
         ExternalOptions::default(),
     );
-    // Neither notices the end of its input: one never looks, the other is busy for ever.
+    // Neither reacts to the end of its input: one never reads it, the other is busy forever.
     let fake = Fake::new(|_| ());
     let pid = fake.value(json!({"do": "pid"})).await;
     std::fs::write(file("runner"), format!("{pid}\n")).unwrap();

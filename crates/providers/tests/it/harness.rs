@@ -219,6 +219,6 @@ pub async fn until(is_so: impl Fn() -> bool) {
 }
 
 pub fn is_alive(pid: &str) -> bool {
-    // A process that nobody has waited for is dead all the same.
+    // A zombie is dead, although its parent has not waited for it.
     std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
 }

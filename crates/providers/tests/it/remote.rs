@@ -148,8 +148,8 @@ async fn code(handle: JoinHandle<Result<Reply, WorkError>>) -> String {
 #[tokio::test]
 async fn a_worker_gets_what_it_has_credits_for() {
     let workers = workers();
-    let (_, nobody) = begin(&workers, "early");
-    assert_eq!(code(nobody).await, "NO_WORKER");
+    let (_, early) = begin(&workers, "early");
+    assert_eq!(code(early).await, "NO_WORKER");
     let mut worker = Worker::enter(&workers, 1, json!([])).await;
     let (asked, first) = begin(&workers, "a");
     let invoke = worker.receives("invoke").await;
@@ -243,7 +243,7 @@ async fn what_a_worker_runs_for_a_server_that_is_gone_is_cancelled() {
     let (_, handle) = begin(&workers, "new");
     let invoke = worker.receives("invoke").await;
     assert_eq!(invoke["id"], 10);
-    // An answer to what was cancelled is nobody's.
+    // An answer to a cancelled invocation is ignored.
     worker
         .say(json!({"id": 9, "result": {"value": "old"}}))
         .await;
@@ -379,7 +379,7 @@ async fn a_worker_with_a_process_that_cannot_be_is_refused() {
     assert!(workers.list().is_empty());
 }
 
-/// A job, a step's too, is claimed once a place for it is taken, and used by nobody else.
+/// A job, also of a step, is claimed after a place for it was taken, which no other job uses.
 #[tokio::test]
 async fn places_are_taken_before_jobs_are() {
     for kind in ["job", "step"] {
@@ -487,7 +487,7 @@ async fn a_worker_that_answers_nothing_is_not_given_the_next_attempt() {
     assert_eq!(workers.free("train"), 0);
     within(frozen.attended).await.unwrap().unwrap();
     assert!(workers.list().is_empty());
-    // It thaws, and comes back with what it still runs, which nobody wants any more.
+    // It thaws and reconnects with work that was given to others meanwhile.
     let running = json!([{"invocation": invoke["id"], "jobId": "a", "lease": "lease-a"}]);
     let mut thawed = Worker::enter(&workers, 16, running).await;
     assert_eq!(

@@ -167,7 +167,7 @@ def handler(input, ctx):
         let pid = async || run("pid").await.unwrap().value.unwrap().value().to_string();
         let first = pid().await;
         let (beside, frozen) = tokio::join!(run("wait"), run("freeze"));
-        // Which of the two it was, nobody can know: each is run again by itself.
+        // The cause is unknown: each of the two is run again in a child of its own.
         for ended in [beside, frozen] {
             let error = ended.unwrap_err();
             assert_eq!(error.code, "RUNNER_ENDED", "{name}");

@@ -212,7 +212,7 @@ async fn who_kills_a_child_is_found_and_nobody_else_pays() {
     let handle = fake.begin(&beside);
     until(|| fake.running() == 1).await;
     let bad = of("bad", json!({"do": "exit", "code": 3}));
-    // Who it was, nobody can know yet.
+    // The cause is not known yet.
     assert_eq!(fake.run(&bad).await.unwrap_err().code, "RUNNER_ENDED");
     let error = within(handle).await.unwrap().unwrap_err();
     assert_eq!(error.code, "RUNNER_ENDED");

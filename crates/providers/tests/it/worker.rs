@@ -66,7 +66,7 @@ fn worker(go_on: &Arc<Semaphore>) -> Worker {
 struct Connection {
     worker: JoinHandle<Over>,
     pumps: Vec<JoinHandle<()>>,
-    /// Without it the server hears of the end.
+    /// Dropping it ends the connection for the server.
     held: mpsc::UnboundedSender<Result<String, WorkError>>,
 }
 

@@ -1,4 +1,5 @@
-//! `riverrun call`: run a process at once. Its result is the data; what it says on the way is talk.
+//! `riverrun call`: executes a process at once. The result goes to stdout, logs and progress to
+//! stderr.
 
 use riverrun_types::{Code, ErrorCode};
 use std::time::Duration;
@@ -74,7 +75,7 @@ impl Call {
                 .map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
         };
         let body = serde_json::to_string(&body).unwrap_or_default();
-        // As a stream even if nobody follows: its answer may take as long as it takes.
+        // As a stream even without --follow, because the answer may take longer than a request may.
         let path = ["api", "runner", "execute"];
         let mut live = client.post_live(&path, body).await?;
         while let Some(message) = live.next().await {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{
     Global,
-    server_flags::{ServerFlags, project_folder, tell_warnings},
+    server_flags::{ServerFlags, log_warnings, project_folder},
 };
 use crate::{
     config::Source,
@@ -30,7 +30,7 @@ impl ConfigCommand {
         let settings = self
             .flags
             .load(project.map(|folder| (folder, "--project")))?;
-        tell_warnings(&settings);
+        log_warnings(&settings);
         let rows = settings.rows();
         let row = |(key, value, source): &(String, Value, Source)| json!({"key": key, "value": value, "source": source.to_string()});
         match global.output {

@@ -43,7 +43,7 @@ impl Dev {
         let folder = project_folder(&self.folder)?;
         let settings = self.flags.load(Some((folder.clone(), "the folder")))?;
         logs::init(&settings.config);
-        logs::tell_warnings(&settings);
+        logs::log_warnings(&settings);
         // Before the first look, so that what is saved while it looks is seen too.
         let changes = watch(&folder, &settings.config.data)?;
         let server = Server::open(&settings).await?;

@@ -1,4 +1,4 @@
-//! `riverrun dlq`: jobs that failed for good, listed, tried again and removed.
+//! `riverrun dlq`: list, redrive and purge failed jobs.
 
 use clap::{Args, Subcommand};
 use riverrun_types::ErrorCode;
@@ -165,10 +165,13 @@ impl Redrive {
             Format::Table => {
                 let answer = answer.value();
                 let rest = match answer["goesOn"].as_bool() {
-                    Some(true) => "; the others follow",
+                    Some(true) => "; the others follow in the background",
                     _ => "",
                 };
-                output::data(&format!("{} jobs wait again{rest}", answer["redriven"]));
+                output::data(&format!(
+                    "{} jobs are queued again{rest}",
+                    answer["redriven"]
+                ));
             }
             format => output::json_text(format, &answer.text),
         }
@@ -182,11 +185,11 @@ impl Redrive {
         let (queue, state) = (text("queue"), text("state"));
         let message = if queue != self.queue {
             format!(
-                "job {id} is none of queue {:?}, but of {queue:?}",
+                "job {id} is not in queue {:?}, but in {queue:?}",
                 self.queue
             )
         } else if state != "failed" {
-            format!("job {id} is {state}, and no dead letter")
+            format!("job {id} is {state}, not a dead letter")
         } else {
             return Ok(());
         };

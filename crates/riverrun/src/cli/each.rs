@@ -1,4 +1,4 @@
-//! The same done to several things, one after the other: what fails does not keep it from the others.
+//! Applies an action to several ids, one after the other. A failure does not stop the others.
 
 use riverrun::Json;
 

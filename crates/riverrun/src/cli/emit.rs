@@ -1,4 +1,4 @@
-//! `riverrun emit` and `riverrun fire`: events from outside for those who wait for them.
+//! `riverrun emit` and `riverrun fire`: events and answers from outside.
 
 use clap::Args;
 use riverrun::Json;
@@ -120,7 +120,11 @@ impl Fire {
                 let run = answer["runId"].as_str().unwrap_or("-");
                 // Of a trigger, which starts a run, whereas a callback resumes one.
                 let is_started = answer["created"].is_boolean();
-                let does = if is_started { "is started" } else { "goes on" };
+                let does = if is_started {
+                    "is started"
+                } else {
+                    "continues"
+                };
                 output::data(&format!("run {run} {does}"));
             }
             format => output::json_text(format, &answer.text),

@@ -1,4 +1,4 @@
-//! `riverrun handlers`: from the table that is built in, or from a server that is named.
+//! `riverrun handlers`: from the built-in table, or from a server that `--url` names.
 
 use clap::{Args, Subcommand};
 use riverrun_types::ErrorCode;

@@ -1,4 +1,4 @@
-//! The commands: one file each. This one knows their names and how they end.
+//! The commands, one file each. This file has their names and exit codes.
 
 mod awaits;
 mod backup;

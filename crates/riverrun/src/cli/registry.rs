@@ -1,5 +1,6 @@
-//! `riverrun build`, and booting from what it wrote: everything that a server has to know of a
-//! project in one file, so that it starts without looking through folders or loading modules.
+//! `riverrun build`, and starting from the file that it writes: one file with everything that a
+//! server needs to know about a project, so that it starts without reading folders or loading
+//! modules.
 
 use riverrun_types::ErrorCode;
 use std::path::{Path, PathBuf};

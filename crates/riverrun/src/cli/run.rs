@@ -1,4 +1,4 @@
-//! `riverrun run`: start a run, and perhaps wait for it.
+//! `riverrun run`: start a run, and wait for it on request.
 
 use riverrun_types::{Code, ErrorCode};
 use std::{path::Path, time::Duration};
@@ -181,7 +181,7 @@ impl Watch<'_> {
         let run = answer.value();
         let status = run["status"].as_str().unwrap_or_default();
         match (self.events, self.format) {
-            // What a run that failed gave last is nobody's result.
+            // A failed run has no result to print.
             (false, Format::Table) if status != "completed" => {}
             (false, Format::Table) => {
                 // A run whose last step gave nothing has only its state to show.

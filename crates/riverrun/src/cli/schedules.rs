@@ -1,4 +1,4 @@
-//! `riverrun schedules`: look at what is due, and make up for what was not.
+//! `riverrun schedules`: list due times, and start runs for past ones.
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};

@@ -41,7 +41,7 @@ impl Serve {
             .flags
             .load(project.map(|folder| (folder, "--project")))?;
         logs::init(&settings.config);
-        logs::tell_warnings(&settings);
+        logs::log_warnings(&settings);
         let server = Server::open(&settings).await?;
         let flows = match &settings.config.project {
             _ if self.registry.is_some() => {
@@ -99,7 +99,7 @@ impl Serve {
     }
 }
 
-/// Takes in what took long to load; then the flows that processes make, and what starts them.
+/// Registers the files that took long to load, then the flows that processes define, then triggers.
 async fn take_in_late(
     mut late: Loading,
     river: Riverrun,
@@ -127,7 +127,7 @@ async fn take_in_late(
     }
 }
 
-/// What came of looking, as far as somebody has to know it.
+/// Logs the warnings and failures of loading.
 fn log(outcome: &Outcome) {
     for warning in &outcome.warnings {
         tracing::warn!("{warning}");
@@ -135,7 +135,7 @@ fn log(outcome: &Outcome) {
     log_failures(&outcome.failures);
 }
 
-/// One that does not load harms no other.
+/// Logs each failure; a file that does not load does not affect the others.
 fn log_failures(failures: &[Failure]) {
     for failure in failures {
         tracing::error!(code = %failure.code, "{}", failure.text());
@@ -143,9 +143,9 @@ fn log_failures(failures: &[Failure]) {
 }
 
 impl Serve {
-    /// Brings triggers to what the project or the registry says; the first that is refused stops
-    /// the server, as a flow does. Where a process does not load it may be for the lack of a flow
-    /// that is to come, and harms no other.
+    /// Updates the triggers to those of the project or the registry. The first invalid trigger stops
+    /// the server, as an invalid flow does. If a process is broken, a trigger may lack a flow that
+    /// comes later, so failures are only logged.
     async fn sync_triggers(&self, server: &Server, settings: &Settings) -> Option<Failure> {
         let synced = match (&self.registry, &settings.config.project) {
             (Some(registry), _) => registry::sync_triggers(registry, &server.river).await,
@@ -163,7 +163,7 @@ impl Serve {
     }
 }
 
-/// Says where to look, in the form that the log has.
+/// Prints the address and what was loaded, in the format of the log.
 pub fn ready(server: &Server, settings: &Settings, flows: &[Registered]) {
     let names: Vec<String> = flows.iter().map(ToString::to_string).collect();
     let known = server.river.runtime().flows().latest().len();

@@ -44,7 +44,7 @@ pub struct ServerFlags {
     set: Vec<String>,
 }
 
-/// The flags that mean something to a worker, which serves nobody and keeps nothing.
+/// The flags for a worker, which does not listen and stores nothing.
 #[derive(Args, Debug, Clone, Default)]
 #[command(next_help_heading = "Configuration")]
 pub struct WorkerFlags {
@@ -123,7 +123,7 @@ impl ServerFlags {
 }
 
 /// Says what looks like a mistake in the configuration, for commands that keep no log.
-pub fn tell_warnings(settings: &Settings) {
+pub fn log_warnings(settings: &Settings) {
     for warning in &settings.warnings {
         output::talk(&format!("{}: {warning}", paint(paint::WARN, "warning")));
     }

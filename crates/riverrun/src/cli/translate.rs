@@ -1,6 +1,6 @@
 //! The hidden command that translates TypeScript for runners: `riverrun __translate`.
 //!
-//! It is a process of its own because a parser that is led astray may exhaust its stack.
+//! It is a process of its own because a parser may exhaust its stack on some inputs.
 
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 

@@ -1,4 +1,5 @@
-//! `riverrun verify`: everything that is stored, compared with its checksums and with each other.
+//! `riverrun verify`: checks everything that is stored, against its checksums and against each
+//! other.
 
 use std::path::{Path, PathBuf};
 

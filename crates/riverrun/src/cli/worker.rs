@@ -62,7 +62,7 @@ impl Worker {
         let flags = super::server_flags::ServerFlags::from(self.flags);
         let settings = flags.load(Some((folder.clone(), "--project")))?;
         logs::init(&settings.config);
-        logs::tell_warnings(&settings);
+        logs::log_warnings(&settings);
         let found = LocalProcesses::default();
         let mut options = settings.config.process_settings();
         // There is no data folder to keep SDKs in.

@@ -73,7 +73,7 @@ impl Client {
                 Err(failure) => {
                     let since = *away_since.get_or_insert_with(Instant::now);
                     if since.elapsed() > AWAY {
-                        return Err(failure.note("the run goes on when its server does"));
+                        return Err(failure.note("the run continues when its server is back"));
                     }
                 }
             }
@@ -124,12 +124,12 @@ impl End {
                     format!("run {run} has not ended in the time given"),
                 )
                 .exit(Exit::Timeout)
-                .note("the run goes on")
+                .note("the run continues")
                 .next(format!("riverrun runs events {run} --follow")),
             ),
             Self::Interrupted => {
                 output::talk(&format!(
-                    "left run {run} alone; it goes on\n  try: riverrun runs events {run} --follow\n       riverrun runs cancel {run}"
+                    "no longer following run {run}; it continues\n  try: riverrun runs events {run} --follow\n       riverrun runs cancel {run}"
                 ));
                 None
             }

@@ -109,7 +109,7 @@ impl<'a> Watch<'a> {
             return Err(failure);
         }
         if self.away_since.is_none() {
-            output::talk("the server is away; the job goes on when it does");
+            output::talk("the server does not answer; the job continues when it is back");
         }
         let since = *self.away_since.get_or_insert_with(Instant::now);
         match since.elapsed() > AWAY {

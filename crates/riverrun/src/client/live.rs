@@ -1,4 +1,4 @@
-//! One connection that server-sent events come over.
+//! One connection that receives server-sent events.
 
 use std::collections::VecDeque;
 

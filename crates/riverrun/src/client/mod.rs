@@ -33,7 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct Client {
     http: reqwest::Client,
     base: Url,
-    /// What to try when nobody answers.
+    /// What to try when no server answers.
     hint: &'static str,
     patience: Patience,
 }
@@ -193,15 +193,12 @@ impl Client {
         Err(self.refusal(status, &text))
     }
 
-    /// The server's own words, where it is one of ours.
+    /// The error that the server sent, if the server is a riverrun.
     fn refusal(&self, status: StatusCode, text: &str) -> Failure {
         let body: Value = serde_json::from_str(text).unwrap_or_default();
         let part = |key: &str| body["error"][key].as_str();
         let Some((code, message)) = part("code").zip(part("message")) else {
-            let message = format!(
-                "{} answered {status}, and not as a riverrun does",
-                self.url()
-            );
+            let message = format!("{} answered {status}, but not as riverrun does", self.url());
             return Failure::new(ErrorCode::NotRiverrun, message)
                 .exit(Exit::Unreachable)
                 .next("riverrun doctor --url <url of the server>");

@@ -1,4 +1,4 @@
-//! A WebSocket to the server, begun by the same client as every other request.
+//! A WebSocket to the server, opened by the same client as every other request.
 
 use riverrun_types::ErrorCode;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Server-sent events from bytes that arrive in any pieces.
+//! Parses server-sent events from bytes in pieces of any size.
 
 /// One message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Rules that the types do not say. Each names its key, the rule and the value.
+//! Rules that the types cannot express. Each error names its key, the rule and the value.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The keys there are: how each is read from text, and what is said of one that is not there.
+//! The keys: how each is read from text, and the error for an unknown one.
 
 use riverrun_types::ErrorCode;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Defaults, file, environment, flags: merged in this order, each value knowing where it is from.
+//! Merges defaults, file, environment and flags, in this order; each value keeps its source.
 
 use riverrun_types::ErrorCode;
 use std::{

@@ -1,5 +1,5 @@
-//! `docs/limits.md` says what the code does: its defaults are held against those of the
-//! configuration, of flows, and of constants.
+//! Checks that `docs/limits.md` is true: its defaults are compared with those of the configuration,
+//! of flows, and of constants.
 
 use std::path::Path;
 

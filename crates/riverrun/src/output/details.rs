@@ -1,4 +1,4 @@
-//! What belongs to a line and does not fit on it: the fields of a log, the stack of an error.
+//! Details that do not fit on the line of an event: the fields of a log, the stack of an error.
 
 use serde_json::Value;
 
@@ -45,7 +45,7 @@ pub fn stack_lines(stack: Option<&str>, message: &str) -> Vec<String> {
     shown.collect()
 }
 
-/// The stack of the error that an event tells of.
+/// The stack of the error in an event.
 pub fn event_stack(event: &Value) -> Vec<String> {
     let error = &event["data"]["error"];
     let message = error["message"].as_str().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! An event on one line: time, type, step, and what matters of its data.
+//! An event on one line: time, type, step, and the important part of its data.
 
 use serde_json::Value;
 
@@ -35,7 +35,7 @@ impl EventLine {
         self
     }
 
-    /// The line, and below it the stack of the error that the event tells of.
+    /// The line, and below it the stack of the error in the event.
     pub fn show_all(&self, event: &Value) -> String {
         let stack = event_stack(event).into_iter();
         let stack = stack.map(|line| paint(paint::DIM, line));

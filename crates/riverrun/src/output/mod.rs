@@ -1,4 +1,4 @@
-//! What a command prints: data on stdout, talk on stderr.
+//! The output of a command: data on stdout, messages on stderr.
 
 mod details;
 mod event;
@@ -44,7 +44,7 @@ pub fn data(line: &str) {
     }
 }
 
-/// Prints a line of talk; where nobody can listen there is nobody to tell.
+/// Prints a message on stderr. A failure to write is ignored.
 pub fn talk(line: &str) {
     let _ = write(&mut anstream::stderr().lock(), line);
 }

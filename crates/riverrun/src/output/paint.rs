@@ -1,5 +1,5 @@
-//! The colours, by meaning. They are taken out again where there is no terminal or `NO_COLOR` is
-//! set, so nothing is said by colour alone.
+//! Colours, by meaning. They are removed where there is no terminal or `NO_COLOR` is set, so no
+//! information is in a colour alone.
 
 use anstyle::{AnsiColor, Style};
 

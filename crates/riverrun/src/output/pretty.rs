@@ -1,4 +1,4 @@
-//! JSON text laid out anew without reading its values, so that no number is rounded.
+//! Formats JSON text without reading its values, so that no number is rounded.
 
 /// Two spaces of indentation, a line per member. Takes valid JSON.
 pub fn pretty(text: &str) -> String {

@@ -1,4 +1,4 @@
-//! A line that says how far something is, on a terminal and nowhere else.
+//! A progress line, on a terminal only.
 
 use std::{
     io::{IsTerminal, Write},
@@ -29,7 +29,7 @@ impl Progress {
         self.shown = Some(Instant::now());
         let percent = done.saturating_mul(100).checked_div(total).unwrap_or(0);
         let mut stderr = std::io::stderr().lock();
-        // Whoever does not see it misses nothing.
+        // An error is ignored: the progress is not part of the output.
         let _ = write!(stderr, "\r\x1b[2K{what} {}%", percent.min(100));
         let _ = stderr.flush();
     }

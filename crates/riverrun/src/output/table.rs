@@ -53,7 +53,7 @@ impl Table {
         super::data(&self.render(stdout_is_terminal(), stdout_has_colour()));
     }
 
-    /// As wide as it is, for whoever cuts it to fit.
+    /// In full width; the caller cuts the lines to fit.
     pub fn wide(&self) -> String {
         self.render(false, stdout_has_colour())
     }

@@ -1,5 +1,5 @@
-//! Text from elsewhere, such as a run's error, in a form that a terminal only shows. What would
-//! move the cursor, set the title, fill the clipboard or turn the direction of writing becomes
+//! Escapes foreign text, such as the error of a run, for a terminal. Control characters that would
+//! move the cursor, set the title, fill the clipboard or change the direction of writing become
 //! `\u001b`: visible, and in a JSON string still the same text.
 
 use std::{borrow::Cow, fmt::Write};

@@ -1,4 +1,4 @@
-//! What the definitions of a project may name before anything of it is loaded.
+//! The names that definitions of a project may use before the project is loaded.
 
 use std::{
     collections::HashSet,
@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::{flow_files, processes::process_files, read};
 use crate::failure::Result;
 
-/// Tells a server which processes it is about to load, so that flows may name them.
+/// Announces the processes that are about to be loaded, so that flows may name them.
 pub fn expect_processes(river: &Riverrun, project: &Path) -> Result<()> {
     let files = process_files(project)?.files;
     let ids = files.into_iter().map(|file| file.id);

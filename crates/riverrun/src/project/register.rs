@@ -1,4 +1,4 @@
-//! Registering a project's flows: strictly when serving, with versions of its own when developing.
+//! Registers a project's flows: strictly in `serve`, with development versions in `dev`.
 
 use riverrun_types::ErrorCode;
 use std::path::Path;
@@ -17,7 +17,7 @@ pub struct Registered {
     pub version: String,
     /// False where it was registered before.
     pub created: bool,
-    /// What may be meant otherwise, such as an event that nobody takes.
+    /// Possible mistakes, such as an event without subscribers.
     pub warnings: Vec<String>,
 }
 

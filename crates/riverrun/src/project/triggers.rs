@@ -1,4 +1,4 @@
-//! The triggers of a project: the server has those that its files keep, no more and no fewer.
+//! The triggers of a project: the server has exactly those of its files.
 
 use riverrun_types::ErrorCode;
 use std::path::Path;

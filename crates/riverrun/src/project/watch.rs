@@ -1,8 +1,9 @@
-//! Tells which of a project's files changed, once per burst of changes.
+//! Reports which of a project's files changed, once per burst of changes.
 //!
-//! Flows, triggers, processes, and every source file that a process may import: all below the project's
-//! folder, but for what is installed, built, hidden or the server's own. Each folder is watched on its own, so that
-//! those others cost nothing: the data folder changes with every commit.
+//! It watches flows, triggers, processes and every source file that a process may import: the whole
+//! folder of the project except installed, built and hidden files and the server's own. Each folder
+//! has a watch of its own, so that the excluded ones cost nothing: the data folder changes with every
+//! commit.
 
 use std::{
     collections::HashSet,
@@ -72,7 +73,7 @@ struct Seen {
 impl Seen {
     fn add(&self, project: &Path, event: notify::Event) {
         let is_touch = matches!(event.kind, EventKind::Modify(ModifyKind::Metadata(_)));
-        // Whether a file may be executed decides whether it is a process; elsewhere nobody asks.
+        // The executable bit decides whether a file is a process; in other folders it is irrelevant.
         let processes = project.join("processes");
         let matters = |path: &PathBuf| !is_touch || path.starts_with(&processes);
         if matches!(event.kind, EventKind::Access(_)) {
@@ -86,7 +87,7 @@ impl Seen {
         self.paths.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Everything up to the next quiet moment; nothing when nobody listens any more.
+    /// The changes up to the next quiet moment; `None` when the receiver is gone.
     async fn burst(&self, tell: &mpsc::Sender<Vec<PathBuf>>) -> Option<HashSet<PathBuf>> {
         tokio::select! {
             () = self.wake.notified() => {}

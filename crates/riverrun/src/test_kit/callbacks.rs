@@ -1,4 +1,4 @@
-//! Callbacks of the run: who answers them, and the answers.
+//! Callbacks of the run, and the answers of the test to them.
 
 use riverrun_protocol::WorkError;
 use riverrun_runtime::{CallbackAnswer, callback_signature};

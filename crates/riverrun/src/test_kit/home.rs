@@ -1,4 +1,4 @@
-//! The processes of the test, taken in and made one flow.
+//! Registers the processes of the test as one flow.
 
 use std::{collections::BTreeSet, sync::Mutex};
 

@@ -1,7 +1,7 @@
-//! The flow that a test plays: which of its processes are steps of it, and where it begins.
+//! The flow that a test executes: which of its processes are steps of it, and where it begins.
 //!
-//! A test names its steps itself, so it may leave out what a project's server needs to gather them:
-//! a step that names no flow is part of the one that is played, whoever emits what it subscribes to.
+//! A test names its steps itself, so their configs need not name the flow: a step without one belongs
+//! to the flow that is executed, even if no other step emits the events that it subscribes to.
 
 use std::collections::BTreeSet;
 

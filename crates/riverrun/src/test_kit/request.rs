@@ -1,4 +1,4 @@
-//! What the test process asks for.
+//! The requests of the test process.
 
 use riverrun_types::{Json, Millis};
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! What a run is played on: a runtime in memory, and the test process as its worker.
+//! The environment of a run in a test: a runtime in memory, and the test process as its worker.
 
 use std::{
     sync::{Arc, Mutex},

@@ -1,4 +1,4 @@
-//! The way of a run through simulated time, from its start to its end.
+//! Moves a run through simulated time, from its start to its end.
 
 use riverrun::{Riverrun, SimulatedClock, StartRequest};
 use riverrun_protocol::WorkError;
@@ -158,7 +158,7 @@ impl Walk {
         }
     }
 
-    /// Tells the test process that its first handler goes on, and waits until it has.
+    /// Lets the first sleeping handler of the test process continue, and waits until it has.
     async fn wait_for_waking(&mut self) {
         self.out
             .send(&json!({ "kit": "time", "ms": self.clock.now_ms() }));

@@ -176,7 +176,7 @@ fn a_module_that_hangs_at_import_keeps_nobody_from_working() {
             "dev" => project.start(&["dev", "--listen", "127.0.0.1:0"]),
             _ => project.serve(),
         };
-        // The others work, whoever still loads.
+        // The others work while one is still loading.
         for queue in ["good", "fine"] {
             let add = ["jobs", "add", queue, "-d", "7", "--wait"];
             // On a busy machine even these may take a moment.
@@ -202,7 +202,7 @@ fn a_module_that_hangs_at_import_keeps_nobody_from_working() {
     }
 }
 
-/// Whoever writes a handler sees what it says and where it fails, under the name of its process.
+/// `dev` shows the logs and failures of handlers under the names of their processes.
 #[test]
 fn output_of_handlers_is_shown_live() {
     let project = Project::new();

@@ -1,4 +1,4 @@
-//! Expressions that cannot be interrupted: their process is killed, and nobody else notices.
+//! Expressions that cannot be interrupted: their process is killed, and others are not affected.
 
 use std::{
     sync::Arc,

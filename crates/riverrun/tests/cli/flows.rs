@@ -146,7 +146,7 @@ initialStepId: mail
 steps:
   mail: { type: send-email, config: { template: welcome }, transitions: { onSuccess: call } }
   call: { type: process, config: { process: send-emial }, transitions: { onSuccess: sub } }
-  sub: { type: sub-flow, config: { flowId: nobody }, transitions: { onSuccess: again } }
+  sub: { type: sub-flow, config: { flowId: absent }, transitions: { onSuccess: again } }
   again: { type: sub-flow, config: { flowId: names }, transitions: { onSuccess: word } }
   word: { type: transform, config: { transform: uper }, retry: { maxAttempts: 1, backoffMs: 10 } }
 "#,

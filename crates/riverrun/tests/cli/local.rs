@@ -193,7 +193,7 @@ fn doctor_with_a_server() {
     }
 }
 
-/// A pipe that nobody writes to, and a file without an end.
+/// A pipe without a writer, and a file without an end.
 #[cfg(unix)]
 #[test]
 fn what_is_no_regular_file_is_refused_at_once() {

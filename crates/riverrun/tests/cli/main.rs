@@ -6,6 +6,7 @@ mod as_data;
 mod backup;
 mod browser;
 mod crashes;
+mod deployment;
 mod dev;
 mod documents;
 mod expressions;

@@ -145,7 +145,7 @@ fn jobs_are_added_listed_and_steered() {
     let none = server.run(&["jobs", "ls", "mail", "--state", "active"]);
     assert_eq!((none.code, none.err.trim()), (0, "no jobs"));
     assert_eq!(states(&server, &["--tag", "red"]).len(), 1);
-    assert_eq!(states(&server, &["--key", "nobody"]).len(), 0);
+    assert_eq!(states(&server, &["--key", "absent"]).len(), 0);
     // Of all queues.
     server.ok(&["jobs", "add", "audit", "--create"]);
     let all = server.json(&["jobs", "ls"]);
@@ -264,7 +264,7 @@ fn queues_are_steered_and_emptied() {
     let job = add(&server, &[]);
     server
         .run(&["dlq", "redrive", "mail", &job])
-        .refused(2, &["error[JOB_STATE]", "no dead letter"]);
+        .refused(2, &["error[JOB_STATE]", "not a dead letter"]);
 }
 
 #[test]

@@ -100,7 +100,7 @@ fn exit_codes() {
     let project = Project::with_flows();
     let server = project.serve();
     let failed = server.run(&["run", "failing", "--wait"]);
-    assert_eq!(failed.out, "", "nobody's result");
+    assert_eq!(failed.out, "", "a failed run has no result");
     failed.refused(1, &["error[NO_MATCH]", "try: riverrun runs events"]);
     let whole = server.run(&["run", "failing", "--wait", "-o", "json"]);
     let run: serde_json::Value = serde_json::from_str(&whole.out).unwrap();
@@ -125,7 +125,7 @@ fn exit_codes() {
         .refused(2, &["error[FLOW_NOT_FOUND]"]);
     server
         .run(&["run", "slow", "--wait", "--timeout", "100ms"])
-        .refused(4, &["error[TIMEOUT]", "the run goes on"]);
+        .refused(4, &["error[TIMEOUT]", "the run continues"]);
     server
         .run(&["run", "slow", "--wait", "--timeout", "soon"])
         .refused(2, &["error[USAGE]", "not a duration"]);
@@ -153,8 +153,8 @@ fn ctrl_c_leaves_the_run_alone() {
         .args(["-INT", &following.child.id().to_string()])
         .status();
     assert!(interrupt.unwrap().success());
-    let said = wait_for(&following.err, "it goes on");
-    assert!(said.contains("left run"), "{said}");
+    let said = wait_for(&following.err, "it continues");
+    assert!(said.contains("no longer following run"), "{said}");
     assert_eq!(following.code(), 0);
     assert_eq!(
         server.json(&["runs", "show", "latest"])["status"],

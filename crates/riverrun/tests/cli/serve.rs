@@ -158,7 +158,7 @@ fn it_answers_under_its_own_names_alone() {
     let server = project.start(&[&listen[..], &allowed].concat());
     assert_eq!(asked_as(&server.url, "flows.lan"), "200");
     assert_eq!(asked_as(&server.url, "evil.example"), "403");
-    // Beyond this machine the names are known only to whoever gave them.
+    // On other addresses the operator configures the names.
     let beyond = ["--listen", "0.0.0.0:0", "--allow-unauthenticated"];
     let beyond = [&["serve", "--store", "memory:"][..], &beyond].concat();
     let server = project.start(&beyond);

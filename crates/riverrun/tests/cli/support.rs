@@ -60,7 +60,7 @@ impl Project {
         path
     }
 
-    /// The binary in this folder, without the settings of whoever runs the tests.
+    /// The binary in this folder, without the settings of the user who runs the tests.
     pub fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_riverrun"));
         command.current_dir(self.folder.path());

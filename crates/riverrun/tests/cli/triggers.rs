@@ -87,7 +87,7 @@ fn a_request_starts_a_flow_of_the_project() {
         "{history}"
     );
     server
-        .run(&["triggers", "show", "nobody"])
+        .run(&["triggers", "show", "absent"])
         .refused(2, &["TRIGGER_NOT_FOUND", "triggers ls"]);
 }
 
@@ -215,7 +215,7 @@ fn several_triggers_are_processed_and_printed_as_one_document() {
     for id in ["a", "b"] {
         project.write(&format!("{id}.yaml"), &one(id));
     }
-    project.write("wrong.yaml", "id: wrong\ntype: manual\nflow: nobody\n");
+    project.write("wrong.yaml", "id: wrong\ntype: manual\nflow: absent\n");
     server
         .run(&["triggers", "add", "a.yaml", "wrong.yaml", "b.yaml"])
         .refused(2, &["1 of 3 could not be done", "wrong.yaml"]);
@@ -297,7 +297,7 @@ fn what_would_keep_a_server_from_starting_is_not_built() {
     );
     project.write(
         "triggers/lost.yaml",
-        "id: lost\ntype: manual\nflow: nobody\n",
+        "id: lost\ntype: manual\nflow: absent\n",
     );
     project.run(&["build"]).refused(
         1,
@@ -359,7 +359,7 @@ fn a_saved_file_is_what_fires() {
     assert_eq!(post(&server, "/hooks/hello/Ada", "{}").0, 201);
     project.write(
         "triggers/greet.yaml",
-        &HOOK.replace("flow: quick", "flow: nobody"),
+        &HOOK.replace("flow: quick", "flow: absent"),
     );
     wait_for(&server.err, "FLOW_NOT_FOUND");
     assert_eq!(post(&server, "/hooks/hello/Ada", "{}").0, 201);

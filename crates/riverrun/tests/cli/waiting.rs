@@ -208,7 +208,7 @@ fn dead_letters_are_listed_redriven_and_removed() {
         "--per-second",
         "5",
     ]);
-    assert_eq!(again.trim(), "1 jobs wait again");
+    assert_eq!(again.trim(), "1 jobs are queued again");
     assert_eq!(works.ok(&["dlq", "purge", "mail"]).trim(), "removed 1 jobs");
     assert_eq!(
         works.run(&["dlq", "ls", "mail"]).err.trim(),
@@ -263,7 +263,7 @@ fn queues_and_jobs_are_tailed() {
     let mut queue = Running::of(works.command(&["tail", "queue/mail"]));
     let failing = ["tail", "queue/mail", "--type", "job.failed"];
     let mut failures = Running::of(works.command(&failing));
-    // They are connected once they hear something.
+    // They are connected once they receive something.
     for live in [&queue, &failures] {
         loop {
             works.run(&["jobs", "add", "mail", "--wait", "-d", "\"fail\""]);

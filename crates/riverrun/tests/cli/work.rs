@@ -206,7 +206,7 @@ fn what_a_process_imports_is_loaded_anew_too() {
     project.write("lib/words.mjs", &words("three"));
     server.said("loaded 2 process files anew: lib/words.mjs has changed");
     assert_eq!((say("say"), say("other")), (json!("three"), json!("other")));
-    // A new file that nobody imports yet, in a new folder, and then one does.
+    // A new file in a new folder, first without an importer, then with one.
     project.write("fresh/deep/more.mjs", "export const more = 'four'\n");
     server.said("fresh/deep/more.mjs has changed");
     project.write(

@@ -435,7 +435,7 @@ fn a_second_signal_ends_a_worker_at_once() {
     wait_for(&worker.running.err, "a second signal stops at once");
     worker.signal("-TERM");
     assert_eq!(worker.ended(), 130);
-    // Nobody else is there: it waits for one.
+    // No other worker is connected: the job waits for one.
     let waits = job_is(&server, &job, "waiting");
     assert_eq!(waits["attempt"], 1);
 }
@@ -471,8 +471,8 @@ fn a_worker_says_why_it_cannot_work() {
     worker(&[]).refused(2, &["NO_PROCESSES", "processes/"]);
     project.write("processes/hold.py", HOLD);
     worker(&["--server", "nonsense"]).refused(2, &["URL_INVALID"]);
-    let nobody = worker(&["--server", "http://127.0.0.1:1", "--wait", "200ms"]);
-    nobody.refused(3, &["UNREACHABLE", "http://127.0.0.1:1", "--server"]);
+    let unreached = worker(&["--server", "http://127.0.0.1:1", "--wait", "200ms"]);
+    unreached.refused(3, &["UNREACHABLE", "http://127.0.0.1:1", "--server"]);
 
     // Servers that are something else, or an older riverrun.
     let answers = [

@@ -1,4 +1,4 @@
-//! A schedule as it is written: one rule, and when it begins and ends.
+//! A schedule as it is written: one rule, its start and its end.
 
 use std::str::FromStr;
 

@@ -1,4 +1,4 @@
-//! What is done about due times that have come, and about those at which nobody was there.
+//! Due times that have come, and due times that were missed because no server ran.
 
 use riverrun_types::Millis;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use super::Schedule;
 /// How many due times that passed are counted, at most.
 const MAX_COUNTED: u64 = 1_000;
 
-/// What is done about due times at which nobody was there.
+/// What happens to due times at which no server ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Missed {

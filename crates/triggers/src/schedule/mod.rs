@@ -1,11 +1,10 @@
 //! When schedules are due. Pure: every function is given the time.
 //!
-//! A cron pattern speaks of the clock on the wall of its zone (`wall`). Where that clock jumps
-//! forward, the fixed times that do not exist are due once, at the first moment after the gap. Where
-//! it goes back, each fixed time is due once, the first time. A pattern with a `*` (`*`, `*/15`) for
-//! its second, minute or hour is a pace: it goes with the clock, through both hours and past those
-//! that are missing. `config` reads a schedule, `turn` decides what is done about a due time that has
-//! come.
+//! A cron pattern is about the wall clock of its zone (`wall`). Where that clock jumps forward,
+//! fixed times that do not exist are due once, at the first moment after the gap. Where it goes
+//! back, each fixed time is due once, the first time. A pattern with a `*` (`*`, `*/15`) for its
+//! second, minute or hour is an interval: it is due in both repeated hours and not in missing ones.
+//! `config` reads a schedule, `turn` decides what happens at a due time.
 
 mod config;
 mod due;

@@ -479,7 +479,7 @@ fn missed_times_are_treated_by_policy() {
         3,
         "2024-05-01T10:04:00Z",
     );
-    // However long nobody was there, it is bounded.
+    // The number is bounded, however long no server ran.
     decide(
         json!({"missed": "all", "maxMissed": 1_000}),
         "2026-05-01T00:00:30Z",

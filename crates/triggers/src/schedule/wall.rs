@@ -1,5 +1,5 @@
-//! Cron patterns on the clock of a zone. The pattern is asked about the wall alone; where that
-//! clock jumps, what it shows is brought to moments here.
+//! Cron patterns on the wall clock of a zone. The pattern is evaluated in wall-clock time, and the
+//! results are mapped to moments here, across jumps of the clock.
 
 use croner::Cron;
 use jiff::{

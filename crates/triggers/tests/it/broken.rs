@@ -89,7 +89,7 @@ async fn one_that_cannot_be_used_is_switched_off_and_mended() {
     assert_eq!(code(triggers.hook(post())), "TRIGGER_BROKEN");
     let mended = json!({"config": {"signature": null}});
     let mended = triggers.patch("h", mended).await.unwrap();
-    // What nobody speaks of stays as it is.
+    // Fields that the patch does not name stay as they are.
     assert!(!mended.created && !mended.trigger.is_enabled());
     triggers.enable("h", true).await.unwrap();
     triggers.hook(post()).unwrap();
@@ -134,7 +134,7 @@ async fn one_of_a_file_is_kept_without_its_secret() {
 async fn what_is_wrong_with_a_file_beside_its_secret_is_refused() {
     let given = Given::new().await;
     let mut file = signed("api");
-    file["flow"] = json!("nobody");
+    file["flow"] = json!("absent");
     let outcomes = given.triggers.sync_project(vec![file]).await;
     let (_, refused) = outcomes.into_iter().next().unwrap();
     assert_eq!(code(refused), "FLOW_NOT_FOUND");

@@ -119,7 +119,7 @@ async fn what_cannot_be_a_trigger_is_refused() {
     let http =
         |config: Value| json!({"id": "h", "type": "http", "flow": "order", "config": config});
     for (definition, code) in [
-        (with("flow", json!("nobody")), "FLOW_NOT_FOUND"),
+        (with("flow", json!("absent")), "FLOW_NOT_FOUND"),
         (with("flowVersion", json!("9.0.0")), "FLOW_NOT_FOUND"),
         (with("colour", json!("red")), "TRIGGER_INVALID"),
         (with("id", json!(".")), "TRIGGER_INVALID"),
@@ -319,7 +319,7 @@ async fn triggers_of_a_project_follow_its_files() {
     assert_eq!(given.shown("a").await["enabled"], false);
     // A file that is wrong changes nothing, and two of one id are one too many.
     let mut wrong = manual("a");
-    wrong["flow"] = json!("nobody");
+    wrong["flow"] = json!("absent");
     assert_eq!(
         sync(vec![wrong]).await,
         [("a".to_owned(), Err("FLOW_NOT_FOUND"))]
@@ -352,7 +352,7 @@ async fn files_are_checked_without_making_a_trigger() {
     let given = Given::new().await;
     let with = |id: &str, kind: &str, config: Value| json!({"id": id, "type": kind, "flow": "order", "config": config});
     let mut lost = manual("lost");
-    lost["flow"] = json!("nobody");
+    lost["flow"] = json!("absent");
     let secret = json!({"header": "x", "secretEnv": "RIVERRUN_NO_SUCH_SECRET"});
     let files = vec![
         manual("fine"),

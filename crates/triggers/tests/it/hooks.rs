@@ -235,7 +235,7 @@ async fn only_who_knows_the_secret_starts_runs() {
         "SIGNATURE_INVALID"
     );
     assert_eq!(given.runs().await.len(), 1);
-    // Whoever cannot sign makes the server write nothing.
+    // An unsigned request causes no write.
     assert_eq!(
         given.kinds("h").await,
         ["trigger.registered", "trigger.fired"]

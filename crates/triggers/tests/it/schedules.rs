@@ -16,7 +16,7 @@ fn schedule(config: Value) -> Value {
 }
 
 impl Given {
-    /// Lets the schedule be due at a time of the past, as if nobody had been there since.
+    /// Makes the schedule due at a past time, as if no server had run since.
     async fn due_at(&self, due_ms: Millis) {
         let record = self
             .runtime
@@ -144,7 +144,7 @@ async fn a_one_off_in_the_past_was_missed() {
     assert_eq!(given.shown("s").await["stats"]["missed"], 1);
 }
 
-/// What is done about a schedule of every hour that nobody served for five and a half.
+/// The runs of an hourly schedule after five and a half hours without a server.
 async fn missed(config: Value) -> (Vec<Millis>, Value) {
     const HOUR: Millis = 3_600_000;
     let given = Given::new().await;

@@ -27,8 +27,10 @@ AwaitExpired "AWAIT_EXPIRED" Request(410) GiveUp {
 }
 AwaitFull "AWAIT_FULL" Request(429) Retry {
     what: "The await has 1,000 values that its run has not processed yet, so this one was rejected.",
-    why: "The await accepts many values, and the run is paused or slower than those who send.",
-    fix: "Send it again later. `riverrun runs why <id>` says what keeps the run.",
+    why: "The await accepts many values, and the run is paused or processes them more slowly than \
+          they arrive.",
+    fix: "Send it again later. `riverrun runs why <id>` prints the reason why the run does not \
+          continue.",
 }
 AwaitInRun "AWAIT_IN_RUN" Run Reject {
     what: "A handler waits inside `ctx.run`.",

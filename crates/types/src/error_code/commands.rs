@@ -52,15 +52,17 @@ ListenFailed "LISTEN_FAILED" Command Reject {
 }
 ListenUnauthenticated "LISTEN_UNAUTHENTICATED" Command Reject {
     what: "The server did not start, because other machines could reach it without authentication.",
-    why: "`listen` is not a loopback address, and everybody who reaches the server can read, start and \
-          delete runs.",
+    why: "`listen` is not a loopback address, and every client that reaches the server can read, start \
+          and delete runs.",
     fix: "Listen on 127.0.0.1 and put an authenticating proxy in front of it, or accept the risk: \
           `riverrun serve --listen 0.0.0.0:4600 --allow-unauthenticated`.",
 }
 NotRiverrun "NOT_RIVERRUN" Command Reject {
     what: "The server at this URL did not answer as riverrun does.",
-    why: "The URL belongs to another program, or a proxy answered instead.",
-    fix: "Correct `--url` or `RIVERRUN_URL`. `riverrun doctor` says what is there.",
+    why: "The URL belongs to another program, or a proxy in front of the server answered itself, for \
+          example with 401, because the command sends no credentials.",
+    fix: "Correct `--url` or `RIVERRUN_URL`. Behind an authenticating proxy, connect to the server \
+          directly: run the command on its machine, without `--url`.",
 }
 NoProcesses "NO_PROCESSES" Command Reject {
     what: "The worker did not start, because it has nothing to run.",
@@ -76,8 +78,8 @@ NoThreads "NO_THREADS" Command GiveUp {
 PortInUse "PORT_IN_USE" Command Reject {
     what: "The server did not start, because the port is in use.",
     why: "Another program listens on it, perhaps an earlier `riverrun`.",
-    fix: "Stop it (`ss -ltnp` lists who listens), or use another port: `riverrun serve --listen \
-          127.0.0.1:0` takes any free one.",
+    fix: "Stop it (`ss -ltnp` lists the programs that listen), or use another port: `riverrun serve --listen \
+          127.0.0.1:0` uses any free port.",
 }
 ProjectNotFound "PROJECT_NOT_FOUND" Command Reject {
     what: "The project folder does not exist.",
@@ -96,9 +98,11 @@ SandboxFailed "SANDBOX_FAILED" Command GiveUp {
     fix: "Raise the limit: `ulimit -u`, or the `pids` limit of the container.",
 }
 ServerFailed "SERVER_FAILED" Command GiveUp {
-    what: "The server stopped, because it can no longer accept connections.",
-    why: "The message has the system's reason. The limit of open files is the most common one.",
-    fix: "Raise the limit with `ulimit -n`, and start the server again.",
+    what: "The server stopped, because its listening socket failed.",
+    why: "The system reported an error for the socket; the message has it. A reached limit of open \
+          files does not stop the server: it logs `no connection can be accepted` and continues.",
+    fix: "Correct the cause that the message names, and start the server again. Acknowledged data is \
+          safe.",
 }
 Unreachable "UNREACHABLE" Command Retry {
     what: "No server answered at this URL.",

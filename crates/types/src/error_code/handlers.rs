@@ -11,8 +11,8 @@ BatchResults "BATCH_RESULTS" Run Reject {
 }
 HandlerError "HANDLER_ERROR" Run Retry {
     what: "A handler threw an error that has no code of its own.",
-    why: "The message and stack are the error's own. The code is also used when a built-in handler \
-          panics or its output is not JSON.",
+    why: "The message and stack are the error's own. Handlers of a program that embeds riverrun also \
+          get the code when they panic in a step or when their output is not JSON.",
     fix: "Read the stack with `riverrun jobs show <id>` or `riverrun runs show <id>`, and correct the \
           handler. Give errors that you want to recognise a `code`.",
 }
@@ -69,7 +69,7 @@ ModuleTs "MODULE_TS" Run Reject {
           first, for example with `tsc`.",
 }
 NonRetriable "NON_RETRIABLE" Run Reject {
-    what: "A handler failed and said that a retry is of no use.",
+    what: "A handler failed with an error that must not be retried.",
     why: "It threw a `NonRetriableError` without a `code`.",
     fix: "Read the message with `riverrun jobs show <id>` or `riverrun runs show <id>`. Give the error \
           a `code` to recognise it.",
@@ -89,8 +89,9 @@ OutputInvalid "OUTPUT_INVALID" Run Reject {
 }
 ProcessBroken "PROCESS_BROKEN" Request(500) Reject {
     what: "The process cannot run because its file does not load.",
-    why: "Most often the error has the code of the cause instead, such as MODULE_SYNTAX.",
-    fix: "`riverrun processes ls` shows which file does not load and why. Correct it.",
+    why: "The file has an error that has no code of its own. Otherwise the error has the code of the \
+          cause, such as MODULE_SYNTAX.",
+    fix: "`riverrun processes ls` shows which file does not load and why. Correct that file.",
 }
 ProcessConflict "PROCESS_CONFLICT" Command Reject {
     what: "Two files of the project contradict each other. The first one is used, the second one is \
@@ -111,9 +112,11 @@ ProcessNotFound "PROCESS_NOT_FOUND" Request(404) Reject {
     fix: "`riverrun processes ls` lists the processes, and the files that do not load.",
 }
 ResultMissing "RESULT_MISSING" Run Retry {
-    what: "A job of a batch has no result.",
-    why: "The worker answered for fewer jobs than the batch has.",
-    fix: "Return one result for each job, in order.",
+    what: "A job of a batch has no result. The job is retried.",
+    why: "The worker sent fewer results than the batch has jobs. The SDKs check this themselves \
+          (BATCH_RESULTS), so the worker uses another client of the protocol.",
+    fix: "Let the client send one result for each job, in order, as `docs/reference/protocol.md` \
+          describes.",
 }
 ResultNotJson "RESULT_NOT_JSON" Run Reject {
     what: "A handler returned a value that has no JSON form. The work is not retried.",

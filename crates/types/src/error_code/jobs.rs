@@ -27,7 +27,7 @@ DuplicateCall "DUPLICATE_CALL" Request(409) Reject {
 }
 JobCancelled "JOB_CANCELLED" Command GiveUp {
     what: "The job that the command waited for was cancelled.",
-    why: "Somebody cancelled it.",
+    why: "A request cancelled it: `riverrun jobs cancel`, the API, or an SDK.",
     fix: "`riverrun jobs show <id>` prints the reason. `riverrun jobs retry <id>` queues it again.",
 }
 JobFailed "JOB_FAILED" Command GiveUp {

@@ -55,8 +55,8 @@ Busy "BUSY" Request(503) Retry {
     what: "The server gave up on the request because the run or job changed too quickly.",
     why: "Every write is checked against the latest version of its stream. Other writers were faster \
           on every attempt.",
-    fix: "Send the request again. If it keeps failing, look at who writes: `riverrun runs events <id> \
-          --follow`, or `riverrun jobs logs <id> --follow`.",
+    fix: "Send the request again. If it keeps failing, look for the writer in `riverrun runs events \
+          <id> --follow` or `riverrun jobs logs <id> --follow`.",
 }
 Conflict "CONFLICT" Request(409) Retry {
     what: "The run, job or stream changed while the server decided, and nothing was written.",
@@ -89,8 +89,8 @@ ForbiddenOrigin "FORBIDDEN_ORIGIN" Request(403) Reject {
     why: "A page elsewhere may not change anything, open a WebSocket or call the path of an http \
           trigger. Otherwise every page that a user opens could control the server. Links, such as \
           those of approvals, work from everywhere.",
-    fix: "Call the API from a page that this server serves, or from a program. Behind a proxy, tell \
-          the server the address that people open with `riverrun serve --public-url`.",
+    fix: "Call the API from a page that this server serves, or from a program. Behind a proxy, set the \
+          address that people open as `public_url`: `riverrun serve --public-url <url>`.",
 }
 Internal "INTERNAL" Request(500) GiveUp {
     what: "The server failed because of a defect in riverrun. The request may or may not have taken \
@@ -122,8 +122,8 @@ RequestTimeout "REQUEST_TIMEOUT" Request(504) Retry {
 }
 ShuttingDown "SHUTTING_DOWN" Request(503) Release {
     what: "The server is stopping and accepts no more work.",
-    why: "Somebody stopped or restarted it. Runs and jobs continue when it is back; attempts that it \
-          interrupts are not counted.",
+    why: "It received SIGTERM or SIGINT, for example in a restart. Runs and jobs continue when it is \
+          back; attempts that it interrupts are not counted.",
     fix: "Send the request again when the server is back: `GET /readyz` then answers 200.",
 }
 TooLarge "TOO_LARGE" Request(413) Reject {

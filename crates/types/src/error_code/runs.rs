@@ -5,8 +5,8 @@ macro_rules! runs {
 
 Cancelled "CANCELLED" Run GiveUp {
     what: "The step, job or call was cancelled before it finished.",
-    why: "Somebody cancelled it or its run, the client of a call disconnected, or a parallel branch \
-          failed.",
+    why: "A request cancelled it or its run, the client of a call disconnected, or another branch of a \
+          `parallel` or `map` step failed.",
     fix: "`riverrun runs show <id>` or `riverrun jobs show <id>` prints the reason. Run it again with \
           `riverrun runs rerun <id>` or `riverrun jobs retry <id>`.",
 }
@@ -53,9 +53,9 @@ Quarantined "QUARANTINED" Run GiveUp {
 }
 RunCancelled "RUN_CANCELLED" Command GiveUp {
     what: "The run that the command waited for was cancelled.",
-    why: "Somebody cancelled it, or its parent run was cancelled.",
-    fix: "`riverrun runs show <id>` prints who cancelled it and why. `riverrun runs rerun <id>` starts \
-          it again.",
+    why: "A request cancelled it, or its parent run was cancelled.",
+    fix: "`riverrun runs events <id> --type flow.cancelled` prints the reason. \
+          `riverrun runs rerun <id>` starts the flow again.",
 }
 RunEnded "RUN_ENDED" Request(409) GiveUp {
     what: "The run has ended, so it cannot be changed.",
@@ -131,8 +131,9 @@ SubflowDepth "SUBFLOW_DEPTH" Run GiveUp {
 }
 Timeout "TIMEOUT" Run Retry {
     what: "A step, job, call or run took longer than it may, or a command stopped waiting.",
-    why: "The handler is slow or hangs, or its `timeoutMs` is too short. On the command line \
-          `--timeout` is over; the run or job itself continues.",
+    why: "The handler is slow or hangs, or its `timeoutMs` is too short: without one an attempt has \
+          30 s (`attempt_timeout`). On the command line `--timeout` is over; the run or job itself \
+          continues.",
     fix: "Raise `timeoutMs`, or give the step a `retry` or an `onFailure`. For a command, pass a longer \
           `--timeout`, or follow the run with `riverrun runs events <id> --follow`.",
 }

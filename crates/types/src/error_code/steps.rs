@@ -23,7 +23,7 @@ HttpError "HTTP_ERROR" Run Retry {
           `onFailure`.",
 }
 HttpForbidden "HTTP_FORBIDDEN" Run Reject {
-    what: "The server refused to send the request of an `http` step.",
+    what: "The server did not send the request of an `http` step.",
     why: "The address is not public. Private addresses are blocked, so that a flow cannot reach \
           services inside your network.",
     fix: "If the address is intended, allow it: `riverrun serve --set http.allow=10.1.0.0/16`.",

@@ -12,9 +12,10 @@ DiskFull "DISK_FULL" Request(507) Retry {
 }
 NewerSchema "NEWER_SCHEMA" Request(503) GiveUp {
     what: "The server did not open the store, because a newer riverrun wrote it.",
-    why: "The tables have a later version than this build knows.",
-    fix: "Run the newer version again, or restore a backup into a new folder: `riverrun restore \
-          <backup> --data <folder>`.",
+    why: "A newer version changed the tables when it opened the folder, and older versions cannot read \
+          them.",
+    fix: "Run the newer version again, or restore a backup that was made before the upgrade into a new \
+          folder: `riverrun restore <backup> --data <folder>`.",
 }
 StoreClosed "STORE_CLOSED" Request(503) Retry {
     what: "The request came after the store was closed.",
@@ -48,10 +49,10 @@ StoreLocked "STORE_LOCKED" Request(503) GiveUp {
     fix: "Stop the other server, or use another folder: `riverrun serve --data <folder>`.",
 }
 StoreNotBuiltIn "STORE_NOT_BUILT_IN" Command Reject {
-    what: "The server did not start, because it was built without this kind of store.",
-    why: "The URL in `store` names a kind of store that is an optional part of the build.",
-    fix: "Use the embedded store, `riverrun serve --store sqlite://`, or a build that has the other \
-          one.",
+    what: "The server did not start, because this version does not have this kind of store.",
+    why: "The URL in `store` names Postgres or Redis, which are planned and not available yet.",
+    fix: "Use the embedded store: `riverrun serve --store sqlite://`. \
+          `docs/guides/several-servers.md` describes what is possible with one server.",
 }
 StoreReadOnly "STORE_READ_ONLY" Request(503) GiveUp {
     what: "The store cannot be written.",
@@ -60,9 +61,11 @@ StoreReadOnly "STORE_READ_ONLY" Request(503) GiveUp {
           another folder: `riverrun serve --data <folder>`.",
 }
 StoreUnavailable "STORE_UNAVAILABLE" Request(503) Retry {
-    what: "The store did not answer.",
-    why: "It is overloaded, its disk does not respond, or it is being closed.",
-    fix: "Send the request again. If it lasts, check `GET /readyz`, the server's log and the disk.",
+    what: "The store could not do what was asked.",
+    why: "A read or write of its files failed or took too long, its lock could not be taken, or it is \
+          being closed. A backup also stops with this code when the log has grown by `--max-log`.",
+    fix: "Send the request again. If it lasts, check `GET /readyz`, the server's log and the disk. Make \
+          a backup while the server writes less, or raise `--max-log`.",
 }
 StoreUnknown "STORE_UNKNOWN" Command Reject {
     what: "The server did not start, because the URL of the store is invalid.",

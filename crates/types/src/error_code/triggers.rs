@@ -23,8 +23,8 @@ SignatureInvalid "SIGNATURE_INVALID" Request(401) Reject {
           server's clock.",
     fix: "Sign the exact bytes of the body with the secret. A callback expects `x-riverrun-signature: \
           sha256=<hex>`, an HMAC-SHA256; `riverrun fire <id> --secret <secret>` sends it. For a \
-          trigger, compare `config.signature` of `riverrun triggers show <id>` with what the sender \
-          does, and both clocks.",
+          trigger, compare `config.signature` of `riverrun triggers show <id>` with the header that \
+          the sender sets, and compare both clocks.",
 }
 TimeZoneUnknown "TIME_ZONE_UNKNOWN" Request(422) Reject {
     what: "The time zone of a schedule is unknown.",
@@ -48,7 +48,7 @@ TriggerChain "TRIGGER_CHAIN" Request(409) Reject {
 }
 TriggerDisabled "TRIGGER_DISABLED" Request(409) Reject {
     what: "The trigger is disabled, so it started nothing.",
-    why: "Somebody disabled it.",
+    why: "Its definition has `enabled: false`, or `riverrun triggers disable` or the API disabled it.",
     fix: "Enable it: `riverrun triggers enable <id>`.",
 }
 TriggerExists "TRIGGER_EXISTS" Request(409) Reject {
@@ -88,7 +88,7 @@ TriggerNotFound "TRIGGER_NOT_FOUND" Request(404) Reject {
 }
 TriggerNoSchedule "TRIGGER_NO_SCHEDULE" Request(409) Reject {
     what: "The trigger has no due times.",
-    why: "Only triggers of type `schedule` have due times that can be made up for.",
+    why: "Only triggers of type `schedule` have due times that a backfill can start.",
     fix: "`riverrun schedules ls` lists the schedules. `riverrun triggers fire <id>` starts a run of \
           any trigger.",
 }

@@ -1,4 +1,4 @@
-"""What a context needs of whoever runs it: the runner, or the test kit."""
+"""What a context needs from its environment: the runner, or the test kit."""
 
 from __future__ import annotations
 

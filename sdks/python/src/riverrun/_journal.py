@@ -133,7 +133,7 @@ class Journal:
         return self._front >= place
 
     def mismatch(self, until: int | None = None) -> RiverrunError | None:
-        """The error that records were left which nobody asked for: the code is not what it was.
+        """The error for records that the code did not request: the code has changed.
 
         With a place, only those before it count.
         """
@@ -145,8 +145,7 @@ class Journal:
             self._checked = max(self._checked, end)
             return None
         first = next(at for at in range(self._checked, end) if self._is_left(at))
-        # Around the first that is missing, where there are many: an error with too much to tell
-        # tells nothing.
+        # Of many records, only those around the first missing one: a longer message is unreadable.
         around = self._records[max(0, first - _DETAILED) : first + _DETAILED]
         recorded = [_done(record) for record in around if record["op"] != IN_RUN]
         asked = self._done[-2 * _DETAILED :]
@@ -160,8 +159,8 @@ class Journal:
         return RiverrunError(message, code="JOURNAL_MISMATCH", retriable=False, details=details)
 
     def _settle(self, kind: str, memo: int) -> None:
-        # An emit inside of a `ctx.run` that is recorded: nobody asks for it again. It is the last
-        # before the record of the run, so that one from before an earlier wait is still missed.
+        # An emit inside of a recorded `ctx.run` is not requested again. It is the last one before
+        # the record of the run, so that an emit from before an earlier wait still counts as missing.
         places = self._open["emit", kind]
         last = next((at for at in reversed(places) if at < memo), None)
         if last is not None:

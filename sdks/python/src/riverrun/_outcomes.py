@@ -177,7 +177,7 @@ class Outcomes(_Outcomes):
             return task.result()
         given.over = _too_long(doing, attempt)
         given.signal.trip("timeout", task)  # type: ignore[call-arg, arg-type]
-        # Its end may come when nobody looks any more.
+        # It may end later; its outcome is then ignored.
         task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
         raise given.over
 

@@ -1,4 +1,4 @@
-"""`ctx.wait`: waiting in the middle of a step's code.
+"""`ctx.wait`: waits in the code of a step.
 
 Nothing is held meanwhile: the execution ends, and when what it waits for has come the handler is
 called again and given the recorded answers. One at a time; for "whichever comes first, but not
@@ -22,10 +22,10 @@ __all__ = ["Duration", "SyncTrigger", "SyncWaits", "Trigger", "TriggerType", "Wa
 
 TriggerType = Literal["webhook", "user", "api"]
 
-#: After so long, or from a date on.
+#: A duration, or a date.
 Timeout = Duration | datetime.datetime
 
-#: The furthest that a date can be from another.
+#: The longest wait.
 _MAX_MS = 8_640_000_000_000_000
 
 
@@ -39,7 +39,7 @@ class Trigger:
     _wait: Wait
 
     def wait(self) -> Coroutine[Any, Any, Any]:
-        """Waits until it was opened; gives the body of the request."""
+        """Waits until the callback is resumed; returns the body of the request."""
         what = f"wait() of the trigger {self.id}"
         return self._execution.asked(
             what, lambda: self._execution.wait(self.id, lambda: self._wait)
@@ -56,7 +56,7 @@ class SyncTrigger:
     _wait: Wait
 
     def wait(self) -> Any:
-        """Waits until it was opened; gives the body of the request."""
+        """Waits until the callback is resumed; returns the body of the request."""
         return self._execution.wait(self.id, lambda: self._wait)
 
 
@@ -70,7 +70,7 @@ class Waits:
         self._kind = kind
 
     def time(self, until: Duration | datetime.datetime) -> Coroutine[Any, Any, None]:
-        """For a time: milliseconds, a duration such as `30 days`, a `timedelta` or a date."""
+        """Waits for a time: milliseconds, a duration such as `30 days`, a `timedelta` or a date."""
         step = self._step()
         return step.asked("ctx.wait.time", lambda: step.wait("time", lambda: _time(until)))
 
@@ -84,7 +84,7 @@ class Waits:
         lookback: Duration | None = None,
         **unknown: NoReturn,
     ) -> Coroutine[Any, Any, dict[str, Any]]:
-        """For an event that any run emits, or somebody outside.
+        """Waits for an event that a run or a client emits.
 
         `match` has dot paths into the event with what it has there: `{"data.orderId": order_id}`.
         `where` is a function in JavaScript, which the server calls: it sees `event`, `ctx.input`
@@ -108,10 +108,11 @@ class Waits:
         secret: str | None = None,
         **unknown: NoReturn,
     ) -> Trigger:
-        """Makes a trigger; its `wait` is what waits. `payload` is what whoever opens it is shown.
+        """Creates a callback; its `wait()` waits until it is resumed and returns the body.
 
-        With `many` it can be opened again and again, and each `wait` takes the next payload.
-        With a `secret` requests must be signed with it.
+        `payload` is shown to the person or program that resumes it. With `many` it can be resumed
+        repeatedly, and each `wait()` returns the next body. With a `secret` requests must be
+        signed.
         """
         step = self._step()
         step.refuse_in_run()
@@ -127,7 +128,7 @@ class Waits:
 
 
 class SyncWaits:
-    """The waits of a sync handler. What unwinds it is no `Exception`, and not to be caught."""
+    """The waits of a sync handler. A `BaseException` unwinds it, which must not be caught."""
 
     __slots__ = ("_execution", "_kind")
 
@@ -136,7 +137,7 @@ class SyncWaits:
         self._kind = kind
 
     def time(self, until: Duration | datetime.datetime) -> None:
-        """For a time; see `Waits.time`."""
+        """Waits for a time; see `Waits.time`."""
         self._step().wait("time", lambda: _time(until))
 
     def event(
@@ -149,7 +150,7 @@ class SyncWaits:
         lookback: Duration | None = None,
         **unknown: NoReturn,
     ) -> dict[str, Any]:
-        """For an event; see `Waits.event`."""
+        """Waits for an event; see `Waits.event`."""
         step = self._step()
         _refuse_unknown("wait.event", unknown, "match, where, timeout, lookback")
         event: dict[str, Any] = step.wait(
@@ -167,7 +168,7 @@ class SyncWaits:
         secret: str | None = None,
         **unknown: NoReturn,
     ) -> SyncTrigger:
-        """Makes a trigger; see `Waits.trigger`."""
+        """Creates a callback; see `Waits.trigger`."""
         step = self._step()
         step.refuse_in_run()
         _refuse_unknown("wait.trigger", unknown, "payload, timeout, many, secret")

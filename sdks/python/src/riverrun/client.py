@@ -1,4 +1,4 @@
-"""The client: what a program asks of a riverrun server.
+"""The client of a riverrun server.
 
 `Client` blocks, `AsyncClient` is awaited; both have the same methods. Failures of the server are
 raised as `HttpError` with its stable code, a server that cannot be reached as `RiverrunError` with
@@ -48,7 +48,7 @@ __all__ = ["AsyncClient", "Client", "Event", "HttpError"]
 
 
 class Client:
-    """Talks to a server from any number of threads.
+    """A client of a server, for any number of threads.
 
     The URL is the argument, else `RIVERRUN_URL`, else that of a server on this machine. The token,
     if there is one, is the argument, else `RIVERRUN_TOKEN`. `timeout` is in seconds.
@@ -152,20 +152,20 @@ class Client:
         return calls.page(self._http.send(calls.run_jobs(query)))
 
     def retry_job(self, job_id: str) -> Any:
-        """Lets a job that has ended wait again, from its first attempt on."""
+        """Queues an ended job again, from its first attempt."""
         return self._http.send(requests.retry_job(job_id))
 
     def cancel_job(self, job_id: str, reason: str | None = None) -> Any:
         return self._http.send(requests.cancel_job(job_id, options_on_wire({"reason": reason})))
 
     def promote_job(self, job_id: str) -> Any:
-        """Lets a delayed job begin now."""
+        """Lets a delayed job start now."""
         return self._http.send(requests.promote_job(job_id))
 
     def update_job(
         self, job_id: str, *, priority: int | None = None, delay_ms: int | None = None
     ) -> dict[str, Any]:
-        """Changes a job that has not begun."""
+        """Changes a job that has not started."""
         request = requests.change_job(
             job_id, options_on_wire({"priority": priority, "delay_ms": delay_ms})
         )
@@ -173,11 +173,11 @@ class Client:
         return result
 
     def remove_job(self, job_id: str) -> None:
-        """Removes a job that does not run."""
+        """Removes a job that is not running."""
         self._http.send(requests.remove_job(job_id))
 
     def wait_job(self, job_id: str, timeout: float | None = None) -> dict[str, Any]:
-        """Waits until a job has ended, and gives it. Raises `TimeoutError` past `timeout` s."""
+        """Waits until a job has ended, and returns it. Raises `TimeoutError` past `timeout` s."""
         self._until_end(requests.follow_stream("job", job_id), Deadline(timeout, f"job {job_id}"))
         return self.job(job_id)
 
@@ -195,7 +195,7 @@ class Client:
         return self._http.send(requests.resume_queue(name))
 
     def clear_queue(self, name: str, *, delayed: bool = False) -> int:
-        """Removes waiting jobs, with `delayed` also jobs that wait for their time.
+        """Removes waiting jobs, and with `delayed` also delayed ones.
 
         Returns how many it removed.
         """
@@ -216,7 +216,7 @@ class Client:
         limit: int | None = None,
         filter: JobFilter | None = None,
     ) -> int:
-        """Removes jobs that have ended (`status`: completed where absent); says how many.
+        """Removes ended jobs (`status`: completed by default); returns their number.
 
         `state` is the older name of `status`.
         """
@@ -237,7 +237,7 @@ class Client:
         cursor: str | None = None,
         filter: JobFilter | None = None,
     ) -> Page[dict[str, Any]]:
-        """A page of the jobs that have failed for good, newest first; those that are named."""
+        """A page of dead letters, newest first: those that the query selects."""
         return calls.page(self._http.send(calls.dead_letters(queue, limit, cursor, filter)))
 
     def redrive(
@@ -248,10 +248,10 @@ class Client:
         per_second: int | None = None,
         filter: JobFilter | None = None,
     ) -> Redriven:
-        """Lets dead letters wait again, from their first attempt on, the newest first.
+        """Queues dead letters again, from their first attempt, the newest first.
 
         Those that had failed by now, each once, at most `per_second` of them a second. What takes
-        longer than a few seconds goes on in the background, and `goes_on` is then true.
+        longer than a few seconds continues in the background, and `goes_on` is then true.
         """
         options = {"limit": limit, "per_second": per_second, "filter": filter}
         request = requests.redrive(queue, options_on_wire(options))
@@ -265,20 +265,20 @@ class Client:
         limit: int | None = None,
         filter: JobFilter | None = None,
     ) -> int:
-        """Removes dead letters; says how many."""
+        """Removes dead letters; returns their number."""
         options = {"older_than_ms": older_than_ms, "limit": limit, "filter": filter}
         request = requests.purge(queue, options_on_wire(options))
         return int((self._http.send(request))["removed"])
 
     def call(self, process: str, input: Any = None, **options: Unpack[CallOptions]) -> Any:
-        """Runs a process at once and gives its result."""
+        """Executes a process at once and returns its result."""
         answer = self._http.send(calls.call(process, input, options))
         return answer.get("value")
 
     def call_frames(
         self, process: str, input: Any = None, **options: Unpack[CallOptions]
     ) -> Generator[dict[str, Any], None, None]:
-        """Runs a process at once and gives its frames as they come, each with its `type`.
+        """Executes a process at once and yields its frames as they come, each with its `type`.
 
         The last is `result`, `error` or `cancelled`.
         """
@@ -320,34 +320,34 @@ class Client:
         return calls.page(self._http.send(requests.list_runs(**query)))
 
     def state(self, run_id: str, at: Moment | None = None) -> dict[str, Any]:
-        """The state now, or as it was after an event (its id) or at a time."""
+        """The state now, or after an event (its id), or at a time."""
         result: dict[str, Any] = self._http.send(requests.run_state(run_id, at=at))
         return result
 
     def history(
         self, run_id: str, *, limit: int | None = None, cursor: str | None = None
     ) -> Page[dict[str, Any]]:
-        """A page of the attempts of steps that have ended, in the order in which they ended."""
+        """A page of the ended attempts of steps, in the order of their ends."""
         request = requests.run_history(run_id, limit=limit, cursor=cursor)
         return calls.page(self._http.send(request))
 
     def story(
         self, correlation_id: str, *, limit: int | None = None, cursor: str | None = None
     ) -> Page[dict[str, Any]]:
-        """A page of what one cause set in motion, across runs, jobs and triggers."""
+        """A page of all events with one correlation id, across runs, jobs and triggers."""
         request = requests.get_story(correlation_id, limit=limit, cursor=cursor)
         return calls.page(self._http.send(request))
 
     def unheard(self) -> Any:
-        """How many events there were that nobody reacts to, by kind."""
+        """The number of events without a subscriber, by type."""
         return self._http.send(requests.get_unheard())
 
     def awaits(self) -> Any:
-        """How many wait for events and for callbacks, and how many events are yet to be judged."""
+        """The numbers of open awaits, open callbacks, and events that are not evaluated yet."""
         return self._http.send(requests.get_await_stats())
 
     def children(self, run_id: str, **query: Unpack[ChildQuery]) -> Page[dict[str, Any]]:
-        """A page of the runs that its steps started."""
+        """A page of the runs that the steps of a run started."""
         return calls.page(self._http.send(requests.run_children(run_id, **query)))
 
     def events(self, stream: str, **query: Unpack[EventQuery]) -> Page[Event]:
@@ -355,12 +355,12 @@ class Client:
         return calls.page(self._http.send(calls.events(stream, query)))
 
     def why(self, run_id: str) -> dict[str, Any]:
-        """Why a run or a job does not move: each active visit and what it waits for."""
+        """Why a run or a job does not continue: each active visit and what it waits for."""
         result: dict[str, Any] = self._http.send(requests.run_why(run_id))
         return result
 
     def fire(self, trigger_id: str, payload: Any = None, *, secret: str | None = None) -> Any:
-        """Opens the trigger that a step waits for: it goes on with the payload.
+        """Resumes the step that waits for a callback: it continues with the payload.
 
         One that was made with a secret wants it: the payload is signed with it. `triggers.fire`
         starts a flow.
@@ -368,23 +368,23 @@ class Client:
         return self._http.send(calls.fire(trigger_id, payload, secret))
 
     def cancel(self, run_id: str, reason: str | None = None) -> Any:
-        """For good: what runs is asked to stop, what waits is removed, children follow."""
+        """Cancels a run and its children: active work gets the stop signal, waiting work ends."""
         return self._http.send(requests.cancel_run(run_id, options_on_wire({"reason": reason})))
 
     def pause(self, run_id: str, reason: str | None = None) -> Any:
-        """It begins no more steps until it is resumed; attempts that run are let finish."""
+        """Starts no more steps of a run until it is resumed; active attempts finish."""
         return self._http.send(requests.pause_run(run_id, options_on_wire({"reason": reason})))
 
     def resume(self, run_id: str) -> Any:
         return self._http.send(requests.resume_run(run_id))
 
     def rerun(self, run_id: str, input: Any = None, *, latest: bool = False) -> Started:
-        """Starts the same again: with its input or another, in its version or the latest."""
+        """Starts the flow again: with the same or another input, in its version or the latest."""
         request = requests.rerun_run(run_id, options_on_wire({"input": input, "latest": latest}))
         return Started.from_wire(self._http.send(request))
 
     def fork(self, run_id: str, *, at: str | None = None) -> Started:
-        """A new run that shares the past of this one up to the event `at`, or up to now."""
+        """A new run that shares the events of this one up to `at`, or up to now."""
         return Started.from_wire(
             self._http.send(requests.fork_run(run_id, options_on_wire({"at": at})))
         )
@@ -394,7 +394,7 @@ class Client:
         self._http.send(requests.delete_run(run_id))
 
     def wait(self, run_id: str, timeout: float | None = None) -> dict[str, Any]:
-        """Waits until a run has ended, and gives it. Raises `TimeoutError` past `timeout` s."""
+        """Waits until a run has ended, and returns it. Raises `TimeoutError` past `timeout` s."""
         self._until_end(requests.follow_run(run_id), Deadline(timeout, f"run {run_id}"))
         return self.run(run_id)
 
@@ -427,8 +427,8 @@ class Client:
         idempotency_key: str | None = None,
         tenant_id: str | None = None,
     ) -> str:
-        """Appends an event to a run, to a stream, or to `nq:global`; gives its id. The same
-        idempotency key again, for the same stream, stores nothing and gives the first one's."""
+        """Appends an event to a run, to a stream, or to `nq:global`; returns its id. The same
+        idempotency key again, for the same stream, stores nothing and returns the first id."""
         more = {
             "correlation_id": correlation_id,
             "causation_id": causation_id,
@@ -441,7 +441,7 @@ class Client:
     def append(
         self, type: str, id: str, events: Mapping[str, Any] | Sequence[Mapping[str, Any]]
     ) -> list[str]:
-        """Appends events to a stream, all of them or none; gives their ids.
+        """Appends events to a stream, all of them or none; returns their ids.
 
         `append("webhook", "github", {"type": "pushed"})`; `flow` and a run's id is a run.
         """
@@ -449,7 +449,7 @@ class Client:
         return [str(one) for one in answer["ids"]]
 
     def processes(self) -> list[dict[str, Any]]:
-        """What the server can run, and what it cannot because its file does not load."""
+        """The processes of the server, and those whose file does not load."""
         return calls.records(self._http.send(requests.list_processes()))
 
     def version(self) -> dict[str, Any]:
@@ -479,7 +479,7 @@ class Client:
     def on_kind(
         self, kinds: str | Sequence[str], *, after: str | None = None
     ) -> Generator[Event, None, None]:
-        """All events of some kinds, of every run and stream, as they happen.
+        """All events of some types, of every run and stream, as they happen.
 
         `order` takes every `order.*`. Each event also has its `stream`, and its `cursor`: give the
         last one as `after` to go on where you were. Without it, begins with what happens from now

@@ -1,4 +1,4 @@
-"""What a process says about itself, as objects. A plain dict does as well."""
+"""The config of a process, as objects. Plain dicts are accepted too."""
 
 from __future__ import annotations
 
@@ -66,13 +66,13 @@ class Retry(Record):
     `retry_on` takes names or exception classes.
     """
 
-    #: How often a job is tried in all, the first try included: 3 where absent; 1 means never again.
+    #: Attempts in all, the first included. Default 3; 1 means no retry.
     max_attempts: int | None = None
-    #: Before the second attempt. 1000 where absent.
+    #: Milliseconds before the second attempt. Default 1000.
     backoff_ms: int | None = None
-    #: Each further delay is longer by this factor. 2 where absent.
+    #: Each further delay is longer by this factor. Default 2.
     backoff_multiplier: float | None = None
-    #: No delay is longer than this. 60000 where absent.
+    #: The longest delay in milliseconds. Default 60000.
     max_backoff_ms: int | None = None
     retry_on: Sequence[str | type[BaseException]] | None = None
     #: 0 to 1: the share of each delay that is random.
@@ -84,7 +84,7 @@ class Retry(Record):
 class RetryPolicy(Record):
     """The form of `Retry` in the specifications."""
 
-    #: How often a job is tried in all, the first try included: 3 where absent; 1 means never again.
+    #: Attempts in all, the first included. Default 3; 1 means no retry.
     attempts: int | None = None
     backoff: RetryBackoff | Mapping[str, Any] | None = None
     retriable_errors: Sequence[str | type[BaseException]] | None = None
@@ -93,7 +93,7 @@ class RetryPolicy(Record):
 
 @dataclass
 class DeadLetters(Record):
-    """Where jobs go that failed for good."""
+    """What happens to jobs that failed for good."""
 
     enabled: bool | None = None
     queue: str | None = None
@@ -101,7 +101,7 @@ class DeadLetters(Record):
 
 @dataclass
 class Batch(Record):
-    """The handler gets up to `size` jobs, or what came within `wait_ms`."""
+    """The handler gets up to `size` jobs, or those that arrived within `wait_ms`."""
 
     size: int
     wait_ms: int | None = None
@@ -112,7 +112,7 @@ class _Kind(TypedDict):
 
 
 class Subscription(_Kind, total=False):
-    """A kind of event that enters a step. Each matching event is a visit of its own.
+    """A type of event that enters a step. Each matching event makes a visit.
 
     `when` and `map` are JavaScript over `event` and `ctx` (`runId`, `flowName`, `input`, `state`):
     only events for which `when` holds, and what `map` gives is the input, else the event's data.
@@ -129,13 +129,14 @@ class _Await(TypedDict):
 class AwaitConfig(_Await, total=False):
     """What a step waits for.
 
-    An event or a trigger comes before the handler, which finds it as `ctx.awaited`; a time comes
-    after it, `delay` being milliseconds, a duration, or a function of what the handler returned.
+    A step waits for an event or a trigger before its handler, which gets it as `ctx.awaited`. It
+    waits for a time after its handler: `delay` is milliseconds, a duration, or a function of what
+    the handler returned.
     `match` has dot paths into the event, each with a path into `input` or `state`, or
-    `{"value": …}`; `payload` is what whoever opens the trigger is shown: JSON whose strings may
-    have parts of the step's input and of the run's state in them (`${input.order}`, `${total}`), or
-    a function of `ctx` (`input`, `state`, `runId`). `on_timeout` names the step that is entered
-    when it takes longer than `timeout`; without it the visit fails.
+    `{"value": …}`. `payload` is shown to the person or program that resumes the callback: JSON
+    whose strings may contain parts of the step's input and of the run's state (`${input.order}`,
+    `${total}`), or a function of `ctx` (`input`, `state`, `runId`). `on_timeout` names the step
+    that is entered when it takes longer than `timeout`; without it the visit fails.
     """
 
     delay: int | str | JavaScript
@@ -145,9 +146,9 @@ class AwaitConfig(_Await, total=False):
     lookback: int | str
     trigger_type: Literal["webhook", "user", "api"]
     payload: Any
-    #: The variable in the server's environment with which bodies must be signed.
+    #: The environment variable of the server with the secret that signs bodies.
     secret_env: str
-    #: How often it is opened before the step goes on, 2 to 1,000; `ctx.awaited` is a list then.
+    #: Requests before the step continues, 2 to 1,000; `ctx.awaited` is then a list.
     many: int
     timeout: int | str
     on_timeout: str
@@ -158,7 +159,7 @@ class _Undo(TypedDict):
 
 
 class Compensation(_Undo, total=False):
-    """What undoes a finished visit when the run fails, or when one of these events comes."""
+    """The step that undoes a visit when the run fails, or when one of these events comes."""
 
     on: str | Sequence[str]
 
@@ -211,7 +212,7 @@ class Flow(Record):
 
 @dataclass
 class QueueConfig(Record):
-    """The config of a process. What is `None` is left to the server's defaults.
+    """The config of a process. `None` means the server's default.
 
     `input_schema`, `output_schema` and `state` take a JSON Schema, a pydantic model, or, where
     pydantic is installed, a dataclass or `TypedDict`.
@@ -230,7 +231,7 @@ class QueueConfig(Record):
     retry_policy: RetryPolicy | Mapping[str, Any] | None = None
     dlq: DeadLetters | Mapping[str, Any] | None = None
     timeout_ms: int | None = None
-    #: `{"max_lines": …, "max_bytes": …}`: how much of what one attempt says is kept.
+    #: `{"max_lines": …, "max_bytes": …}`: how much of one attempt's output is stored.
     logs: Mapping[str, int] | None = None
     #: `"auto"`, or an expression over `input`: a string or `js(...)`.
     idempotency_key: str | JavaScript | None = None
@@ -248,7 +249,7 @@ class QueueConfig(Record):
     on_failure: Literal["stop", "finish"] | None = None
     role: Literal["entry", "step"] | None = None
     triggers: str | Sequence[str] | None = None
-    #: That of the flow, if it is the entry.
+    #: The version of the flow, if this is the entry.
     version: str | None = None
     name: str | None = None
     description: str | None = None
@@ -257,15 +258,15 @@ class QueueConfig(Record):
     #: An expression over `input` that gives each job its key; keys take turns.
     key: str | JavaScript | None = None
     key_concurrency: int | None = None
-    #: `{"window_ms": …, "key": …}`: the first job of each window counts, for each value of `key`.
+    #: `{"window_ms": …, "key": …}`: the first job of each window is kept, per value of `key`.
     throttle: Mapping[str, Any] | None = None
-    #: `{"delay_ms": …, "key": …}`: the last job counts, once it is quiet.
+    #: `{"delay_ms": …, "key": …}`: the last job is kept, once no other came for `delay_ms`.
     debounce: Mapping[str, Any] | None = None
-    #: How long an idempotency key is taken; as long as its job is known where absent.
+    #: How long an idempotency key is taken. Default: as long as its job is stored.
     idempotency_window_ms: int | None = None
     #: `{"key": …, "window_ms": …}`: both in one.
     idempotency: Mapping[str, Any] | None = None
-    #: Whether the frames of a call are recorded as events; they are where it says nothing.
+    #: Whether the frames of a call are recorded as events. Default: true.
     persist_frames: bool | None = None
     #: For people and other readers of the config.
     logger: Mapping[str, Any] | None = None

@@ -41,34 +41,34 @@ Retry = Mapping[str, Any] | int | bool
 
 @dataclass
 class Checkpoint:
-    """What was saved last, by an earlier attempt of the job or this one, and the way to save more."""
+    """The data that was saved last, by this or an earlier attempt of the job, and `save`."""
 
     _channel: Channel
     #: `None` if nothing was saved.
     data: Any
 
     async def save(self, data: Any) -> None:
-        """Keeps data for the next attempt, should this one not end well."""
+        """Stores data for the next attempt, in case this one fails."""
         await self._channel.ask("checkpoint", {"data": data})
         self.data = data
 
 
 @dataclass
 class SyncCheckpoint:
-    """What was saved last, by an earlier attempt of the job or this one, and the way to save more."""
+    """The data that was saved last, by this or an earlier attempt of the job, and `save`."""
 
     _channel: Channel
     #: `None` if nothing was saved.
     data: Any
 
     def save(self, data: Any) -> None:
-        """Keeps data for the next attempt, should this one not end well."""
+        """Stores data for the next attempt, in case this one fails."""
         self._channel.ask_blocking("checkpoint", {"data": data})
         self.data = data
 
 
 class _Invoked:
-    """What both contexts know and say without waiting."""
+    """The common part of both contexts."""
 
     __slots__ = ("_channel", "_journal", "_logger", "_params", "_state")
 
@@ -110,12 +110,12 @@ class _Invoked:
 
     @property
     def visit(self) -> int | None:
-        """Of a step: the n-th time that its run entered it."""
+        """Of a step: the number of this visit, from 1."""
         return self._params.get("visit")
 
     @property
     def awaited(self) -> Any:
-        """Of a step: what the await in its config has brought, an event or a trigger's payload."""
+        """Of a step: the result of the await in its config, an event or the body of a request."""
         return self._params.get("awaited")
 
     @property

@@ -1,4 +1,4 @@
-"""The shapes of what is asked for and of what comes back."""
+"""The options of requests and the shapes of answers."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Debounce(TypedDict, total=False):
 
 
 class EnqueueOptions(TypedDict, total=False):
-    """How a job is to be run. Everything may be absent; the queue's config fills in."""
+    """Options of a job. All are optional; the config of the queue has the defaults."""
 
     job_id: str
     priority: int
@@ -79,10 +79,10 @@ class EnqueueOptions(TypedDict, total=False):
     attempts: int
     backoff: Backoff
     timeout_ms: int
-    #: One job for the key: as long as the job is known, or for `idempotency_window_ms`.
+    #: One job per key: as long as the job is stored, or for `idempotency_window_ms`.
     idempotency_key: str
     idempotency_window_ms: int
-    #: The same, said in one.
+    #: Both in one.
     idempotency: Idempotency
     dedupe: Dedupe
     throttle: Throttle
@@ -98,15 +98,15 @@ class EnqueueOptions(TypedDict, total=False):
 
 
 class CallOptions(TypedDict, total=False):
-    """How a process is to be called. Everything may be absent."""
+    """Options of a call. All are optional."""
 
     timeout_ms: int
-    #: A fresh one where absent. The stream of the call is `call/<id>`.
+    #: A new id by default. The stream of the call is `call/<id>`.
     call_id: str
     correlation_id: str
-    #: False lets it go on when this program goes away.
+    #: With False the call continues when this program disconnects.
     cancel_on_disconnect: bool
-    #: False records nothing of it.
+    #: With False the call is not recorded.
     persist_frames: bool
 
 
@@ -131,7 +131,7 @@ class ChildQuery(TypedDict, total=False):
     status: str | Sequence[str]
     tag: str
     tenant: str
-    #: What their ids begin with.
+    #: The prefix of their ids.
     prefix: str
     #: Created at or after, and before.
     since: Moment
@@ -154,7 +154,7 @@ class EventQuery(TypedDict, total=False):
     order: Literal["asc", "desc"]
     #: The older name of `order`.
     direction: Literal["forward", "backward"]
-    #: `log` takes every `log.*`.
+    #: `log` matches every `log.*`.
     type: str | Sequence[str]
     step: str
     since: Moment
@@ -164,7 +164,7 @@ class EventQuery(TypedDict, total=False):
 
 
 class JobFilter(TypedDict, total=False):
-    """Which ended jobs: those that have all that is named."""
+    """Which ended jobs: those that match all given fields."""
 
     #: The code of the job's error.
     code: str
@@ -178,7 +178,7 @@ class JobFilter(TypedDict, total=False):
 
 
 class StartOptions(TypedDict, total=False):
-    """How a run is to be started. Everything may be absent."""
+    """Options of a new run. All are optional."""
 
     idempotency_key: str
     tags: list[str]
@@ -210,7 +210,7 @@ class NewJob:
 
 @dataclass(frozen=True)
 class Enqueued(Record):
-    """A job that is on disk. `created` is false if an earlier one took its place."""
+    """A job that is on disk. `created` is false if it is an earlier job."""
 
     job_id: str
     created: bool
@@ -235,7 +235,7 @@ class Started(Record):
 
 @dataclass(frozen=True)
 class Redriven(Record):
-    """Dead letters that wait again. With `goes_on` others follow in the background."""
+    """Dead letters that were queued again. With `goes_on` others follow in the background."""
 
     redriven: int
     goes_on: bool = False
@@ -243,7 +243,7 @@ class Redriven(Record):
 
 @dataclass(frozen=True)
 class Page(Generic[T]):
-    """A page of a list. `next_cursor` reads on; it is `None` on the last page."""
+    """A page of a list. `next_cursor` is the cursor of the next page, `None` on the last one."""
 
     items: list[T]
     next_cursor: str | None = None

@@ -310,7 +310,7 @@ export type EventType = keyof EventData;
 export type EventOf<Type extends EventType> = RunEvent<EventData[Type]> & {
     type: Type;
 };
-/** An event of any known type: `switch (event.type)` tells which data it has. */
+/** An event of any known type: `switch (event.type)` narrows the type of its data. */
 export type KnownEvent = {
     [Type in EventType]: EventOf<Type>;
 }[EventType];

@@ -356,8 +356,8 @@ export type EmittedEvent = {
      */
     stream?: string | null;
     /**
-     * Whose it is: only that tenant's awaits and triggers, and those of no tenant, hear of it. Of a
-     * run's events the run says it, and another one is refused.
+     * The tenant of the event. Only awaits and triggers of this tenant, or of none, receive it. An
+     * event of a run has the tenant of the run; another one is rejected.
      */
     tenantId?: string | null;
     type: string;
@@ -904,7 +904,7 @@ export type KeyWindow = {
 };
 
 /**
- * An event, as anybody may write it. Older forms are accepted as well.
+ * An event from a client. Older forms are accepted as well.
  */
 export type NewEvent = {
     attempt?: number | null;
@@ -913,8 +913,8 @@ export type NewEvent = {
     data?: unknown;
     stepName?: string | null;
     /**
-     * Whose it is: only that tenant's awaits and triggers, and those of no tenant, hear of it. Of a
-     * run's events the run says it, and another one is refused.
+     * The tenant of the event. Only awaits and triggers of this tenant, or of none, receive it. An
+     * event of a run has the tenant of the run; another one is rejected.
      */
     tenantId?: string | null;
     type: string;
@@ -977,7 +977,7 @@ export type NewTrigger = {
 };
 
 /**
- * The answer to whoever resumed a callback.
+ * The answer to a request that resumed a callback.
  */
 export type Opened = {
     runId: string;
@@ -1707,7 +1707,7 @@ export type WhyReason = {
     eventKind?: string | null;
     failed?: number | null;
     /**
-     * What is awaited has come, and the run is about to go on. ISO 8601.
+     * When the awaited event or request arrived; the run is about to continue. ISO 8601.
      */
     firedAt?: string | null;
     /**
@@ -1749,7 +1749,7 @@ export type WhyReason = {
      */
     operation?: unknown;
     /**
-     * The process that nobody here knows, or that does not load.
+     * The process that is unknown to this server, or that does not load.
      */
     process?: string | null;
     /**
@@ -1790,7 +1790,7 @@ export type WhyReason = {
      */
     undoes?: string | null;
     /**
-     * When it is over by itself, as far as anybody knows. ISO 8601.
+     * When the reason ends by itself, if that is known. ISO 8601.
      */
     until?: string | null;
     /**

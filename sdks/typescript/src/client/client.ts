@@ -19,7 +19,7 @@ import { SchedulesApi, TriggersApi } from './triggers.ts'
 import { WorkersApi } from './workers.ts'
 
 export interface AddOptions {
-  /** Makes the queue although no process takes its jobs yet. */
+  /** Creates the queue even if no process takes its jobs yet. */
   create?: boolean
 }
 
@@ -50,7 +50,7 @@ export interface CleanOptions {
 export interface RedriveOptions {
   /** At most this many, the newest first; all where absent. */
   limit?: number
-  /** At most so many of them begin in a second. */
+  /** At most this number of them start per second. */
   perSecond?: number
   filter?: JobFilter
 }
@@ -103,7 +103,7 @@ export interface CallOptions extends WaitOptions {
   /** The call's id; a fresh one where absent. Its stream is `call/<id>`. */
   callId?: string
   correlationId?: string
-  /** False lets it go on when this program goes away. */
+  /** With false the call continues when this program disconnects. */
   cancelOnDisconnect?: boolean
   /** False records nothing of it. */
   persistFrames?: boolean
@@ -122,12 +122,12 @@ export interface StreamEvent {
   attempt?: number
   correlationId?: string
   causationId?: string
-  /** Whose it is: only what waits in this tenant's runs, or in those of none, hears of it. A run's events are its own tenant's. */
+  /** The tenant of the event. Only awaits and triggers of this tenant, or of none, receive it. An event of a run has the tenant of the run. */
   tenantId?: string
 }
 
 export interface NewEvent extends StreamEvent {
-  /** The run whose stream it goes to. */
+  /** The run whose stream gets the event. */
   runId?: string
   /** A full name, such as `nq:webhook:github`; `nq:global` where neither is given. */
   stream?: string
@@ -235,7 +235,7 @@ export class Riverrun {
     return this.job(jobId)
   }
 
-  /** What becomes of a job and what its handler says, as it happens. */
+  /** The events of a job and the output of its handler, as they happen. */
   followJob(jobId: string, options?: SubscribeOptions): AsyncGenerator<RunEvent, void> {
     return subscribe((to) => api.followStream({ ...to, client: this.api, path: { type: 'job', id: jobId } }), options)
   }
@@ -283,7 +283,7 @@ export class Riverrun {
 
   /**
    * Lets dead letters wait again, from their first attempt on: those that had failed by now, each
-   * once. What takes longer than a few seconds goes on in the background: `goesOn` is then true.
+   * once. A longer redrive continues in the background: `goesOn` is then true.
    */
   redrive(queue: string, options?: RedriveOptions): Promise<Redriven> {
     return api.redrive({ client: this.api, path: { name: queue }, body: given(options) })
@@ -404,7 +404,7 @@ export class Riverrun {
     return api.getStory({ client: this.api, path: { correlationId }, query: given(query) }) as Promise<Page<RunEvent & { stream: string }>>
   }
 
-  /** How many events there were that nobody reacts to, by kind. */
+  /** The number of events without a subscriber, by type. */
   unheard(): Promise<unknown> {
     return api.getUnheard({ client: this.api })
   }
@@ -424,7 +424,7 @@ export class Riverrun {
     return api.runWhy({ client: this.api, path: { id: runId } }) as Promise<Why>
   }
 
-  /** Opens the trigger that a step waits for: it goes on with `payload`. `triggers.fire` starts a flow. */
+  /** Resumes the step that waits for a callback: it continues with `payload`. `triggers.fire` starts a flow. */
   async fire(triggerId: string, payload?: unknown, { secret }: FireOptions = {}): Promise<Opened> {
     const body = payload ?? {}
     const headers: Record<string, string> = secret === undefined ? {} : { 'x-riverrun-signature': await signature(secret, JSON.stringify(body)) }
@@ -478,7 +478,7 @@ export class Riverrun {
     return subscribe((to) => api.followRun({ ...to, client: this.api, path: { id: runId } }), options)
   }
 
-  /** A run as it stands after each of its events, until it ends. */
+  /** A run after each of its events, until it ends. */
   watch(runId: string, options?: Pick<SubscribeOptions, 'signal' | 'onReconnect'>): AsyncGenerator<RunView, RunView> {
     return followRun(this.follow(runId, { ...options, follow: 'until-end' }))
   }
@@ -493,7 +493,7 @@ export class Riverrun {
   }
 }
 
-/** Reads a stream to its end, for so long. */
+/** Reads a stream to its end, with a time limit. */
 async function ended(
   what: string,
   { timeoutMs, signal }: WaitOptions,

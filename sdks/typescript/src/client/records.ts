@@ -73,7 +73,7 @@ export interface Attempt {
   error?: RunError
 }
 
-/** Why a run, or a job, stands where it stands. */
+/** Why a run or a job does not continue. */
 export interface Why {
   runId: string
   kind: 'flow' | 'job' | 'call'
@@ -86,7 +86,7 @@ export interface Why {
   summary: string
   /** One for each active visit, the most telling first; those of the whole run before them. */
   reasons: WhyReason[]
-  /** Active visits that were not looked at, because there are so many. */
+  /** Active visits that were not examined, because there are too many. */
   more?: number
   /** The code of the failure with which the run ends once what is active has ended. */
   failing?: string
@@ -189,7 +189,7 @@ export interface RunJob {
   flow: string
   version: string
   status: RunStatus
-  /** It was to move by itself longer than a lease ago, and nobody has taken it up. */
+  /** It has been due for longer than a lease, and no server has claimed it. */
   stalled: boolean
   dueAt?: string
   createdAt: string
@@ -263,7 +263,7 @@ export interface TriggerRecord {
   flow: string
   flowVersion?: string
   enabled: boolean
-  /** Why it cannot be used as it stands. It starts nothing meanwhile. */
+  /** Why it cannot be used. It starts nothing meanwhile. */
   broken?: { code: string; message: string }
   description?: string
   config: Record<string, unknown>
@@ -286,7 +286,7 @@ export interface TriggerRecord {
 }
 
 export interface Backfilled {
-  /** What came of each due time; one whose run could not be started has an `error` and no `runId`. */
+  /** The outcome of each due time; one whose run could not be started has an `error` and no `runId`. */
   items: { dueAt: string; runId?: string; created: boolean; error?: { code: string; message: string } }[]
   /** How many runs were started. */
   created: number
@@ -294,7 +294,7 @@ export interface Backfilled {
   failed: number
   /** What the first of those failed with. */
   firstError?: { code: string; message: string }
-  /** Where to go on; absent if nothing is left. */
+  /** The next due time to continue from; absent if none is left. */
   nextFrom?: string
 }
 
@@ -310,7 +310,7 @@ export interface ProcessRecord {
 }
 
 export interface WorkerRecord {
-  /** Tells workers of the same name apart. */
+  /** Distinguishes workers of the same name. */
   id: number
   name: string
   tags: string[]

@@ -11,7 +11,7 @@ export interface ServerSentEvent {
 export interface SseReader {
   /** Called with what the server says to wait before connecting again. */
   onRetry?: (ms: number) => void
-  /** Called with an id that comes without an event: where the stream stands. */
+  /** Called with an id that comes without an event: the position of the stream. */
   onId?: (id: string) => void
   /** Called for every piece that comes, comments too. */
   onBytes?: () => void

@@ -41,7 +41,7 @@ export function overFetch(base: string, fetch: typeof globalThis.fetch): Transpo
   }
 }
 
-/** A connection that nobody used for so long is closed, before the server does. */
+/** A connection that was unused for this long is closed, before the server closes it. */
 const idleMs = 20_000
 
 /** Shared by all clients, as those of `fetch` are. They keep no program from its end. */

@@ -19,7 +19,7 @@ export interface NewTrigger {
   config?: Record<string, unknown>
   /** The input of its runs where nothing else gives one. */
   input?: unknown
-  /** An expression that makes the input of what came. */
+  /** An expression that makes the input from the request or event. */
   inputMap?: string
   /** Where in the input it lands. */
   contextKey?: string
@@ -60,7 +60,7 @@ export class TriggersApi {
     return api.changeTrigger({ client: this.#client, path: { id }, body: given(changes) }) as Promise<TriggerRecord>
   }
 
-  /** The runs that it started go on. */
+  /** The runs that it started continue. */
   async remove(id: string): Promise<void> {
     await api.removeTrigger({ client: this.#client, path: { id } })
   }
@@ -102,7 +102,7 @@ export class SchedulesApi {
 
   /**
    * Starts a run for each due time from `from` up to, not including, `to` for which there is none.
-   * With `forgotten` also for those of so long ago that a run which there was may be deleted.
+   * With `forgotten` also for due times whose earlier run may already be deleted.
    */
   backfill(
     id: string,

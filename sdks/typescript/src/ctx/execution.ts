@@ -333,7 +333,7 @@ export class StepExecution implements Link {
     if (this.#inFlight.size) await this.#quiet()
     const problem = this.#refused ?? this.#journal.mismatch()
     if (!problem && this.#backsOff && !this.#left) {
-      // Something that nobody waits for is tried again first.
+      // An operation whose result the code does not await is tried again first.
       this.#left = true
       this.onLeave({ type: 'retry' }, this.#takeSeen())
       return never()

@@ -131,8 +131,8 @@ export class Journal {
   }
 
   /**
-   * The error that records were left which nobody asked for: the code is not what it was. With a
-   * place, only those before it count.
+   * The error for records that the code did not request: the code has changed. With a
+   * place, only records before it count.
    */
   mismatch(until = Infinity): RiverrunError | undefined {
     const end = Math.min(until, this.#records.length)
@@ -142,7 +142,7 @@ export class Journal {
       return undefined
     }
     const first = this.#records.findIndex((record, at) => this.#isDue(record, at))
-    // Around the first that is missing, where there are many: an error with too much to tell tells nothing.
+    // Of many records, only those around the first missing one: a longer message is unreadable.
     const around = this.#records.slice(Math.max(0, first - detailed), first + detailed)
     const recorded = around.filter(({ op }) => op !== inRun).map(done)
     const asked = this.#done.slice(-2 * detailed)
@@ -160,8 +160,8 @@ export class Journal {
   }
 
   /**
-   * An emit inside of a `ctx.run` that is recorded: nobody asks for it again. It is the last before
-   * the record of the run, so that one from before an earlier wait is still missed.
+   * An emit inside of a recorded `ctx.run` is not requested again. It is the last one before the
+   * record of the run, so that an emit from before an earlier wait still counts as missing.
    */
   #settle(kind: string, memo: number): void {
     const open = this.#open.get(key('emit', kind)) ?? []

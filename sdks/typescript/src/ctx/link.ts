@@ -1,4 +1,4 @@
-/** How a context reaches whoever answers it: the server, or the test kit in its place. */
+/** How a context sends requests: to the server, or to the test kit in its place. */
 export interface Link {
   /** Settles when the server has answered; rejects with a `RiverrunError` if it refused. */
   request(method: string, params: Record<string, unknown>): Promise<any>

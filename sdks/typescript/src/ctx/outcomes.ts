@@ -155,7 +155,7 @@ function bounded<Value>(doing: Doing, attempt: number, stop: Stop, work: (attemp
     }, timeoutMs)
   })
   const running = (async () => work(given))()
-  // Its error may come when nobody looks any more.
+  // It may fail later; the error is then ignored.
   running.catch(() => {})
   return Promise.race([running, late]).finally(() => {
     clearTimeout(timer)

@@ -94,6 +94,6 @@ function valueOf(outcome: Outcome): unknown {
     message,
   }))
   const [first] = issues
-  const told = first ? `${first.path ? ` at ${JSON.stringify(first.path)}` : ''}: ${first.message}` : ''
-  throw new RiverrunError('INPUT_INVALID', `the input breaks the schema${told}`, { retriable: false, details: { issues } })
+  const issue = first ? `${first.path ? ` at ${JSON.stringify(first.path)}` : ''}: ${first.message}` : ''
+  throw new RiverrunError('INPUT_INVALID', `the input breaks the schema${issue}`, { retriable: false, details: { issues } })
 }

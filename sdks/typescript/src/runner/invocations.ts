@@ -1,6 +1,6 @@
 /**
- * Runs handlers for a server, from its `invoke` to the answer, whoever brings the messages: the
- * runner over its pipe, or a worker over its connections.
+ * Runs handlers for a server, from its `invoke` to the answer, over any transport: the pipe of the
+ * runner, or the connections of a worker.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks'

@@ -63,7 +63,7 @@ function listen(runner: Runner): void {
   process.stdin.on('error', () => stop(runner))
 }
 
-/** The server is gone. Handlers hear of it, and nothing that they do from here on is recorded. */
+/** The server is gone. Handlers receive the stop signal; nothing that they do now is recorded. */
 function stop(runner: Runner): void {
   runner.cancelAll('shutdown')
   setImmediate(() => process.exit(0))

@@ -138,14 +138,14 @@ function withoutWrapper(module: Record<string, unknown>): Record<string, unknown
 
 async function loadError(thrown: unknown, file: string): Promise<RiverrunError> {
   const said = thrown instanceof Error ? thrown.message : String(thrown)
-  // The list of who required it says no more than the place does.
+  // The stack of requires repeats the place.
   const message = said.replace(/\nRequire stack:\n[^]*/, '')
   if ((thrown as { code?: unknown })?.code === 'MODULE_TS') return withoutStack(new RiverrunError('MODULE_TS', message, { retriable: false }))
   const isSyntax = isParseError(thrown)
   const place = isSyntax ? await syntaxPlace(thrown as Error, file) : importPlace(thrown)
   const where = place ? [place.file, place.line, ...(place.column ? [place.column] : [])].join(':') : file
-  const told = message.includes(where) ? message : `${where}: ${message}`
-  const error = new RiverrunError(isSyntax ? 'MODULE_SYNTAX' : 'MODULE_ERROR', told, { retriable: false })
+  const located = message.includes(where) ? message : `${where}: ${message}`
+  const error = new RiverrunError(isSyntax ? 'MODULE_SYNTAX' : 'MODULE_ERROR', located, { retriable: false })
   error.name = thrown instanceof Error ? thrown.name : 'Error'
   error.stack = place ? `${where}\n${place.shown}` : ownFrames(thrown, file)
   return error

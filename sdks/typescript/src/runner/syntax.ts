@@ -15,7 +15,7 @@ export interface Place {
 
 const patienceMs = 5_000
 
-/** Undefined where nobody knows. */
+/** Undefined if the place is unknown. */
 export async function syntaxPlace(error: Error, file: string): Promise<Place | undefined> {
   const own = placeIn(error.stack ?? '')
   if (own || !/\.[cm]?js$/.test(file)) return own

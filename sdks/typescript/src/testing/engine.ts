@@ -1,5 +1,5 @@
 /**
- * The engine that plays flows in tests: the `riverrun` binary, started once per test process as
+ * The engine that executes flows in tests: the `riverrun` binary, started once per test process as
  * `riverrun test-kit`, with simulated time and a store in memory. It speaks the worker protocol over its
  * stdin and stdout, so the handlers of a test run in the process of the test. Lines with a member
  * `kit` steer it; crates/riverrun/src/test_kit says which there are.
@@ -12,9 +12,9 @@ import type { Socket } from 'node:net'
 import { RiverrunError } from '../errors.ts'
 import { Lines } from '../runner/lines.ts'
 
-/** What the engine says, and that it is gone. */
-export interface Audience {
-  hear(message: any): void
+/** Receives the messages of the engine, and its end. */
+export interface Receiver {
+  receive(message: any): void
   gone(error: RiverrunError): void
 }
 
@@ -30,7 +30,7 @@ export class Engine {
   isGone = false
   readonly #child: ChildProcess
   readonly #lines = new Lines()
-  #audience: Audience | undefined
+  #receiver: Receiver | undefined
   #said = ''
 
   constructor(path: string) {
@@ -41,25 +41,25 @@ export class Engine {
     this.#child.on('exit', (code, signal) => this.#over(signal ?? `exit code ${code}`))
     stdin?.on('error', () => {})
     stdout?.on('data', (chunk: Buffer) => {
-      for (const line of this.#lines.take(chunk)) if (line) this.#audience?.hear(JSON.parse(line))
+      for (const line of this.#lines.take(chunk)) if (line) this.#receiver?.receive(JSON.parse(line))
     })
     stderr?.on('data', (chunk: Buffer) => (this.#said = (this.#said + chunk).slice(-4096)))
     this.#hold(false)
   }
 
   /** Listens until `release`; meanwhile the test process does not end by itself. */
-  listen(audience: Audience): void {
-    if (this.#audience) throw new Error('a flow is played already: wait for it before the next one')
-    this.#audience = audience
+  listen(receiver: Receiver): void {
+    if (this.#receiver) throw new Error('a flow is played already: wait for it before the next one')
+    this.#receiver = receiver
     this.#hold(true)
   }
 
   release(): void {
-    this.#audience = undefined
+    this.#receiver = undefined
     this.#hold(false)
   }
 
-  /** Ends the engine; the next flow is played on a new one. */
+  /** Ends the engine; the next flow gets a new one. */
   stop(): void {
     this.isGone = true
     this.#child.kill()
@@ -81,7 +81,7 @@ export class Engine {
   #over(reason: string): void {
     if (this.isGone) return
     this.isGone = true
-    this.#audience?.gone(new RiverrunError('UNREACHABLE', `riverrun test-kit has ended (${reason})${this.#said && `: ${this.#said.trim()}`}`))
+    this.#receiver?.gone(new RiverrunError('UNREACHABLE', `riverrun test-kit has ended (${reason})${this.#said && `: ${this.#said.trim()}`}`))
   }
 }
 

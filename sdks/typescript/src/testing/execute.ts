@@ -92,7 +92,7 @@ export type Executable = Handler | { default: Handler; config?: ProcessConfig }
 
 /**
  * Runs a handler once. `input` is a job's data where the handler takes a job, and a list where its
- * config has `batch`. An error does not throw: it is in what comes back.
+ * config has `batch`. An error is not thrown; the result contains it.
  */
 export async function execute<Value = any>(executable: Executable, input?: unknown, given: TestOptions = {}): Promise<Execution<Value>> {
   checkOptions('execute', given, known)

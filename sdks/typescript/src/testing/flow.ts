@@ -1,5 +1,5 @@
 /**
- * A run of a flow in a test: the real engine plays it, with the handlers of the test and simulated time.
+ * A run of a flow in a test: the real engine executes it, with the handlers of the test and simulated time.
  */
 
 import type { ProcessConfig } from '../config.ts'
@@ -77,13 +77,13 @@ export interface VisitRun<Value = any> extends Readonly<Effects> {
 }
 
 export interface FlowRun {
-  /** `waiting`: something waits for what nobody gave. */
+  /** `waiting`: a step waits for something that the test does not give. */
   status: 'completed' | 'failed' | 'waiting'
   error?: any
   visits: VisitRun[]
-  /** What was emitted, and what came from outside. */
+  /** Emitted events and events from outside. */
   events: (SeenEvent & { stepName?: string })[]
-  /** Events that entered no step and that nobody waited for. */
+  /** Events that entered no step and for which no step waited. */
   unclaimed: SeenEvent[]
   /** Expressions that threw: what each was to judge was passed over. */
   warnings: FlowWarning[]
@@ -128,7 +128,7 @@ export async function simulate(named: Step[], options: FlowOptions & Pick<PlayOp
     const { input = null, flow, entry, runId, tenantId, correlationId, state } = options
     const events = (options.events ?? []).map(({ at, ...event }) => ({ atMs: arrivalMs({ at: at as string }, clock.now), event }))
     const request = { startMs: clock.now, input, flow, entry, runId, tenantId, correlationId, state, events }
-    return told(await play(request, processes, clock, options), thrown)
+    return flowRun(await play(request, processes, clock, options), thrown)
   } finally {
     if (!given) clock.restore()
   }
@@ -171,7 +171,7 @@ function catching(handler: Handler, thrown: unknown[]): Handler {
 }
 
 /** The report with errors as they were thrown, and with what handlers did. */
-function told({ report, traces }: Played, thrown: unknown[]): Omit<FlowRun, 'visits'> & { visits: Recorded[] } {
+function flowRun({ report, traces }: Played, thrown: unknown[]): Omit<FlowRun, 'visits'> & { visits: Recorded[] } {
   const error = (failure: Failure): unknown => {
     const same = thrown.find((one) => {
       const { code = 'HANDLER_ERROR', message } = describe(one)

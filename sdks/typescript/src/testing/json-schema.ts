@@ -1,6 +1,6 @@
 /**
- * JSON Schema, as the server understands it. It is built apart, with the library that it is made of
- * inside: whoever has no schemas never loads it, and nobody has to install anything.
+ * JSON Schema, as the server understands it. It is a bundle of its own that contains its library: it is
+ * loaded only where schemas are used, and has no packages to install.
  */
 
 import { Ajv, type ErrorObject, type Options } from 'ajv'
@@ -48,7 +48,7 @@ function withFormats(): Ajv {
   return addFormats.default(new Ajv({ ...options, validateFormats: true }))
 }
 
-/** What one of several choices lacks is told as one thing: that none of them fits. */
+/** The issues of all choices are reported as one: that none of them fits. */
 function isOfItsOwn({ schemaPath }: ErrorObject): boolean {
   return !/\/(anyOf|oneOf)\/\d+\//.test(schemaPath)
 }

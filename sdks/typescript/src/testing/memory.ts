@@ -10,7 +10,7 @@ import { deleteAt, getAt, setAt } from '../live/path.ts'
 import type { Failure, JournalRecord, PendingRetry, TryAgain } from '../wire.ts'
 import { checkBytes, checkEvent, checkSecret } from './emitted.ts'
 import { canonicalRetry, retryDelayMs } from './retry.ts'
-import { type Checks, told } from './schemas.ts'
+import { type Checks, issueText } from './schemas.ts'
 import { type StateCheck, type StateIssue, type WriteCheck, writeCheck } from './state-check.ts'
 
 type State = Record<string, unknown>
@@ -46,7 +46,7 @@ class Callbacks {
     if (callback) callback.isUsed = true
   }
 
-  /** Whether nobody can open it again. */
+  /** Whether it can no longer be resumed. */
   isUsed(id: string): boolean {
     const callback = this.#known.get(id)
     return callback !== undefined && callback.isUsed && !callback.isForMany
@@ -82,7 +82,7 @@ export interface MadeTrigger {
   id: string
   url: string
   type: string
-  /** What whoever opens it is shown. */
+  /** Shown to the person or program that resumes it. */
   payload: unknown
 }
 
@@ -282,7 +282,7 @@ export class Memory implements Link, Effects {
       throw new RiverrunError('STATE_CONFLICT', 'the state has moved on', { details: { version: this.#store.version } })
     }
     const issues = (this.#check as WriteCheck)(this.state, next)
-    if (issues.length) throw new RiverrunError('STATE_INVALID', `the write breaks the state's schema${told(issues[0] as StateIssue)}`, { details: { issues } })
+    if (issues.length) throw new RiverrunError('STATE_INVALID', `the write breaks the state's schema${issueText(issues[0] as StateIssue)}`, { details: { issues } })
     this.#store.state = next
     this.#store.version += 1
     return { version: this.#store.version }

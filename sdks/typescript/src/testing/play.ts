@@ -18,7 +18,7 @@ import type { FakeClock } from './clock.ts'
 import { theEngine } from './engine.ts'
 import { opened, type Triggers } from './given.ts'
 import { type Effects, isSameJob, type MadeTrigger, type MemoryOptions } from './memory.ts'
-import { told } from './schemas.ts'
+import { issueText } from './schemas.ts'
 import { writeCheck } from './state-check.ts'
 
 type Params = Record<string, any>
@@ -64,7 +64,7 @@ export async function play(request: object, processes: Processes, clock: FakeClo
   clock.onTimer = change
   const answer = (id: number, result: object): void => engine.send(JSON.stringify({ id, result }))
 
-  const hear = (message: any, settle: { resolve(report: any): void; reject(error: unknown): void }): void => {
+  const receive = (message: any, settle: { resolve(report: any): void; reject(error: unknown): void }): void => {
     const { id, method, params = {} } = message
     hasEnded ||= message.kit === 'played' || message.kit === 'failed'
     if (message.kit === 'time') clock.jump(message.ms)
@@ -123,7 +123,7 @@ export async function play(request: object, processes: Processes, clock: FakeClo
 
   try {
     const playing = new Promise<any>((resolve, reject) => {
-      engine.listen({ hear: (message) => hear(message, { resolve, reject }), gone: reject })
+      engine.listen({ receive: (message) => receive(message, { resolve, reject }), gone: reject })
       engine.send(JSON.stringify({ kit: 'play', ...request }))
     })
     void passTime()
@@ -230,7 +230,7 @@ class Recorder implements Voice {
     const values: [string, unknown][] = method === 'state.setBatch' ? Object.entries(asked.values) : [[asked.key, asked.value]]
     const next = method === 'state.delete' ? deleteAt(state, asked.key) : values.reduce((all, [key, value]) => setAt(all, key, value), state)
     const [issue, ...more] = writeCheck(this.#options.stateSchema, undefined)(state, next)
-    if (issue) throw new RiverrunError('STATE_INVALID', `the write breaks the state's schema${told(issue)}`, { details: { issues: [issue, ...more] } })
+    if (issue) throw new RiverrunError('STATE_INVALID', `the write breaks the state's schema${issueText(issue)}`, { details: { issues: [issue, ...more] } })
   }
 
   /**

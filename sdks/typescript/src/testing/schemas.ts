@@ -74,13 +74,13 @@ export function checkOutput<T>({ output: check }: Checks, value: T, what = 'the 
 }
 
 /** After "… breaks the schema": where, if it is not the whole value, and what. */
-export function told({ path, message }: Pick<SchemaIssue, 'path' | 'message'>): string {
+export function issueText({ path, message }: Pick<SchemaIssue, 'path' | 'message'>): string {
   return path ? ` at ${JSON.stringify(path)}: ${message}` : `: ${message}`
 }
 
 function refuse(code: string, what: string, issues: SchemaIssue[] = []): void {
   const [first] = issues
-  if (first) throw new RiverrunError(code, what + told(first), { retriable: false, details: { issues } })
+  if (first) throw new RiverrunError(code, what + issueText(first), { retriable: false, details: { issues } })
 }
 
 /** What is left of a value that goes over the wire. */

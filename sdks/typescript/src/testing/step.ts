@@ -11,7 +11,7 @@ import { checkOptions } from './words.ts'
 export interface StepOptions extends Omit<FlowOptions, 'entry'> {
   /** The name of the step; that in its config where absent. */
   step?: string
-  /** What the await in its config has brought. Where absent that await is played first. */
+  /** The result of the await in its config. Without it, the await is executed first. */
   awaited?: unknown
 }
 
@@ -23,7 +23,7 @@ export interface StepRun<Value = any> extends Omit<VisitRun<Value>, 'step' | 'vi
   journal: { op: string; name?: string }[]
 }
 
-/** An error does not throw: it is in what comes back. */
+/** An error is not thrown; the result contains it. */
 export async function runStep<Value = any>(executable: Executable, options: StepOptions = {}): Promise<StepRun<Value>> {
   checkOptions('runStep', options, ['step', 'awaited', ...sharedOptions])
   const { step: wanted, flow, ...rest } = options
@@ -33,7 +33,7 @@ export async function runStep<Value = any>(executable: Executable, options: Step
   if (!role) throw new Error(`the process is no step of the flow ${flow}`)
   const name = wanted ?? role.step ?? config.step ?? 'test'
   const awaits = role.await ?? config.await
-  // Alone it is entered once, by nobody, and leads nowhere; a timeout leads to a step that does nothing.
+  // Alone it is the entry and has no transitions; a timeout leads to a step that does nothing.
   const { subscriptions: _s, triggers: _t, compensation: _c, await: _a, join: _j, emits: _e, flow: _f, step: _n, onFailure: _o, ...own } = config as ProcessConfig & Record<string, unknown>
   const declared = options.awaited === undefined && awaits ? { await: awaits } : {}
   const id = flow ?? role.id ?? name

@@ -43,8 +43,8 @@ const members: Record<string, string[]> = {
 export function checkSettings(config: object, name: string): void {
   const issues = strangers(config, settings, '', '')
   if (!issues.length) return
-  const told = issues.map(({ path, message }) => `${path}: ${message}`).join('; ')
-  throw new RiverrunError('PROCESS_INVALID', `the config of ${name || 'a step'} has ${issues.length} ${issues.length === 1 ? 'issue' : 'issues'}; ${told}`, { retriable: false, details: { issues } })
+  const listed = issues.map(({ path, message }) => `${path}: ${message}`).join('; ')
+  throw new RiverrunError('PROCESS_INVALID', `the config of ${name || 'a step'} has ${issues.length} ${issues.length === 1 ? 'issue' : 'issues'}; ${listed}`, { retriable: false, details: { issues } })
 }
 
 /** Refuses options of a function that it does not have. */

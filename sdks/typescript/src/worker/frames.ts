@@ -72,7 +72,7 @@ export class FrameReader {
     if (there < 2) return this.#wait(2)
     const first = bytes[at] as number
     const second = bytes[at + 1] as number
-    if (first & 0x70) throw new BrokenRules(1002, 'a frame has bits that nobody agreed on')
+    if (first & 0x70) throw new BrokenRules(1002, 'a frame has reserved bits without a negotiated extension')
     if (second & 0x80) throw new BrokenRules(1002, 'a frame of the server is masked')
     let length = second & 0x7f
     let start = 2

@@ -53,7 +53,7 @@ export class Session implements Voice {
     return [...this.#begun.values(), ...this.#answers.map(({ running }) => running)]
   }
 
-  /** Whether the server has still to hear of something. */
+  /** Whether messages for the server are still to be sent. */
   get hasMoreToSay(): boolean {
     return this.#begun.size > 0 || this.#text.length > 0
   }
@@ -65,7 +65,7 @@ export class Session implements Voice {
   /** The server knows this worker over a new connection: it gets what it may have missed. */
   connected(socket: WebSocket): void {
     this.#socket = socket
-    // Questions first, so that they come before the answer of whoever asks them.
+    // Requests first, so that they arrive before the answer of their invocation.
     for (const { line } of this.#open.values()) this.#say(line)
     for (const { line } of this.#answers) this.#say(line)
     this.#willSend()
@@ -75,7 +75,7 @@ export class Session implements Voice {
     this.#socket = undefined
   }
 
-  /** Hands an answer of the server to whoever asked. */
+  /** Passes an answer of the server to the request that it answers. */
   settle({ id, result, error }: Message): void {
     const question = this.#open.get(id as number)
     if (!question) return

@@ -1,6 +1,6 @@
 /**
- * A worker: connects out to a server, runs what it is given, and comes back when the connection
- * breaks. What runs goes on meanwhile.
+ * A worker: connects to a server, executes its work, and reconnects when the connection
+ * breaks. Running work continues meanwhile.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -227,7 +227,7 @@ export class Worker {
           this.#welcome = welcomeOf(message)
           this.#options.onConnect?.(this.#welcome)
           resolve({ over })
-        } else if (isKnown) this.#hear(message)
+        } else if (isKnown) this.#receive(message)
         else if (message.method === 'initialise') {
           const problem = this.#initialise(socket, message)
           if (problem) return refuse(problem)
@@ -282,7 +282,7 @@ export class Worker {
     return undefined
   }
 
-  #hear(message: Message): void {
+  #receive(message: Message): void {
     const { id, method, params = {} } = message
     if (method === undefined) this.#session.settle(message)
     else if (id === undefined) {
@@ -300,7 +300,7 @@ export class Worker {
     else this.#invocations.fail(invocation, new RiverrunError('PROCESS_NOT_FOUND', `this worker has no process ${params.process}`, { retriable: false }))
   }
 
-  /** Nothing more comes: what runs has its time, and then the server hears of it and closes. */
+  /** Running work gets its grace; then the worker answers and the server closes the connection. */
   #drain(id: number, { graceMs = 0 }: { graceMs?: number }): void {
     this.#isDraining = true
     this.#invocations.drain(graceMs, (unfinished) => {

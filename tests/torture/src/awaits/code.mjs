@@ -34,8 +34,8 @@ export default async function (input, ctx) {
         return came(async () => (await ctx.await.event({ kind: 'torture.paid', match, where, ...times(wish) })).data.n)
       }
       case 'callback': {
-        const door = await ctx.await.trigger({ type: 'api', payload: { at }, ...times(wish) })
-        return came(async () => (await door.wait()).n)
+        const callback = await ctx.await.trigger({ type: 'api', payload: { at }, ...times(wish) })
+        return came(async () => (await callback.wait()).n)
       }
     }
   }

@@ -98,10 +98,10 @@ fn flows() -> Vec<Value> {
             "declared",
             "event",
             json!({
-                "event": process("torture-tell", json!({"await": event, "outputKey": "event", "transitions": {"onSuccess": "callback"}})),
-                "callback": process("torture-tell", json!({"await": callback, "outputKey": "callback", "transitions": {"onSuccess": "nap"}})),
+                "event": process("torture-arrived", json!({"await": event, "outputKey": "event", "transitions": {"onSuccess": "callback"}})),
+                "callback": process("torture-arrived", json!({"await": callback, "outputKey": "callback", "transitions": {"onSuccess": "nap"}})),
                 "late": {"type": "set", "config": {"value": {"late": true}}, "outputKey": "callback", "transitions": {"onSuccess": "nap"}},
-                "nap": process("torture-tell", json!({"await": {"type": "time", "delay": 30}})),
+                "nap": process("torture-arrived", json!({"await": {"type": "time", "delay": 30}})),
             }),
         ),
         flow(

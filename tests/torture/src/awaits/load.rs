@@ -50,7 +50,7 @@ pub struct Shot {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Nobody answered: anything may have happened.
+    /// No answer came: the request may or may not have taken effect.
     None,
     /// It counts.
     Taken,

@@ -24,7 +24,7 @@ pub use verify::nothing_is_left;
 /// project's folder.
 pub const PROCESSES: [(&str, &str); 5] = [
     ("torture-code.mjs", include_str!("code.mjs")),
-    ("torture-tell.mjs", include_str!("tell.mjs")),
+    ("torture-arrived.mjs", include_str!("arrived.mjs")),
     ("torture-saga.mjs", include_str!("saga.mjs")),
     ("torture-tool", include_str!("tool")),
     ("torture-tool.yaml", include_str!("tool.yaml")),

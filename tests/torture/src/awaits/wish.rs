@@ -62,7 +62,7 @@ pub enum Deed {
         ms: u64,
     },
     Event {
-        /// Only an expression can tell it.
+        /// Only an expression can select it.
         filtered: bool,
         timeout_ms: Option<u64>,
         lookback_ms: Option<u64>,
@@ -73,7 +73,7 @@ pub enum Deed {
 }
 
 impl Deed {
-    /// After how long nobody waits any more.
+    /// The timeout of the wait.
     pub fn timeout_ms(&self) -> Option<u64> {
         match self {
             Self::Run | Self::Time { .. } => None,

@@ -38,7 +38,7 @@ pub struct Asked {
 /// What came of the wish to cancel a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cancelled {
-    /// Nobody answered: anything may have happened.
+    /// No answer came: the request may or may not have taken effect.
     Unknown,
     /// Acknowledged while this attempt was the latest.
     At(u32),

@@ -1,4 +1,4 @@
-//! The rules that settings keep which can be read.
+//! Rules for settings that were read.
 
 use super::MAX_CLAIM;
 use super::{ConfigIssue, queue_name::check_new_queue_name, written::Written};

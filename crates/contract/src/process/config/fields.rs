@@ -1,5 +1,5 @@
-//! A config read setting by setting, so that everything that does not fit is reported at once, each
-//! with its path, and a word that is not a setting with the one that was meant.
+//! Reads a config setting by setting, and reports all issues at once, each with its path; an
+//! unknown setting gets the name of a similar one.
 
 use riverrun_engine::meant;
 use riverrun_types::words::plain;

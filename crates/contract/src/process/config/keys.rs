@@ -1,4 +1,4 @@
-//! What decides which jobs are the same one: keys, and the paces of keys.
+//! The settings that decide when two jobs are the same: idempotency, throttle and debounce.
 
 use std::time::Duration;
 

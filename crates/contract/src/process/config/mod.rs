@@ -1,8 +1,7 @@
-//! What a process says about itself, in every shape that the specifications know.
+//! The config of a process, in every form that the specifications have.
 //!
-//! A config is read setting by setting (`fields`, `written`), held against the rules (`check`), and
-//! brought into the one form that the rest of the crate knows: everything that is wrong with it is
-//! reported at once.
+//! A config is read setting by setting (`fields`, `written`), checked against the rules (`check`),
+//! and converted to the one form that the rest of the crate uses. All issues are reported at once.
 
 mod check;
 mod fields;
@@ -30,7 +29,7 @@ use written::{Written, WrittenLogs};
 /// The most jobs of one claim, and so of one batch.
 pub const MAX_CLAIM: usize = 1_024;
 
-/// Jobs at once where nobody says how many.
+/// Jobs at once if the config does not say how many.
 const CONCURRENCY: u32 = 16;
 
 /// Settings that others read: flows, runners, SDKs and people.

@@ -1,4 +1,4 @@
-//! What becomes of attempts that fail.
+//! What happens after a failed attempt: retries, backoff, dead letters.
 
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use super::{
     fields::{Fields, meant_within},
 };
 
-/// Attempts where nobody says how many: a crash of a worker must not be the end of a job.
+/// Attempts if the config does not say how many.
 const ATTEMPTS: u32 = 3;
-/// The longest delay between two attempts where nobody says another.
+/// The longest delay between two attempts if the config has no other.
 const MAX_BACKOFF_MS: u64 = 60_000;
 
 /// What happens to an attempt that fails.
@@ -165,14 +165,14 @@ pub(super) struct WrittenDlq {
 }
 
 impl Default for Policy {
-    /// What holds for a job whose process nobody knows.
+    /// The policy of a job whose process is unknown.
     fn default() -> Self {
         Self::read(None, None, None)
     }
 }
 
 impl Policy {
-    /// What a process says, over what holds where nobody says anything.
+    /// The settings of a process over the defaults.
     pub(super) fn read(
         retry: Option<&WrittenRetry>,
         dlq: Option<&WrittenDlq>,

@@ -1,4 +1,4 @@
-//! What queues may be called.
+//! The rules for names of queues.
 
 use riverrun_types::{RunId, id::has_dot_segment};
 

@@ -1,4 +1,4 @@
-//! The settings as they are written, each read on its own.
+//! The settings as they are written, each read separately.
 
 use serde::{
     Deserialize, Deserializer,

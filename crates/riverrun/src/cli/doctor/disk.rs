@@ -1,4 +1,4 @@
-//! The data folder: may it be written, who has it, is there room, how fast is a sync.
+//! Checks the data folder: permissions, lock, free space, speed of a sync.
 
 use std::{
     fs::File,

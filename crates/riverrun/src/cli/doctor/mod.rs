@@ -1,4 +1,4 @@
-//! `riverrun doctor`: what is well, what is not, and what to do about it.
+//! `riverrun doctor`: checks, and what to do about failed ones.
 
 mod disk;
 mod network;
@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::{
     Global,
     flows::built_in,
-    server_flags::{ServerFlags, project_folder, tell_warnings},
+    server_flags::{ServerFlags, log_warnings, project_folder},
 };
 use crate::{
     config::Settings,
@@ -80,7 +80,7 @@ impl Doctor {
         let mut checks = Vec::new();
         match self.settings() {
             Ok(settings) => {
-                tell_warnings(&settings);
+                log_warnings(&settings);
                 let file = settings
                     .file
                     .as_ref()

@@ -25,7 +25,7 @@ pub async fn checks(config: &Config, global: &Global) -> Result<Vec<Check>> {
             });
             checks.push(versions(&server));
         }
-        // A port that nobody has is no server that is ill, unless one was named.
+        // A free port is a problem only if the user named a server.
         (None, Some(failure)) if global.url.is_some() => checks.push(Check::of("server", &failure)),
         _ => {}
     }

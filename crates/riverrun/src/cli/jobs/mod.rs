@@ -1,4 +1,4 @@
-//! `riverrun jobs`: add, list, read and steer the jobs of queues.
+//! `riverrun jobs`: add, list, read and control the jobs of queues.
 
 mod act;
 mod add;

@@ -1,4 +1,4 @@
-//! Waiting for jobs, and ending as they did.
+//! Waits for jobs, and exits as they ended.
 
 use riverrun_types::{Code, ErrorCode};
 use std::time::Duration;

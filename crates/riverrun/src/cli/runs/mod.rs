@@ -1,4 +1,4 @@
-//! `riverrun runs`: list, read and steer runs.
+//! `riverrun runs`: list, read and control runs.
 
 mod act;
 mod copy;

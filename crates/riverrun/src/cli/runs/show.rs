@@ -62,7 +62,7 @@ fn show(answer: &Answer, why: Option<&str>) {
         &format!("{}{took}", moment(run["createdAt"].as_str())),
     );
     for (title, key) in [
-        ("goes on", "wakeAt"),
+        ("continues", "wakeAt"),
         ("tenant", "tenantId"),
         ("key", "idempotencyKey"),
     ] {

@@ -97,7 +97,7 @@ fn quit(keys: &mut mpsc::UnboundedReceiver<u8>) -> impl Future<Output = ()> {
             match keys.recv().await {
                 Some(b'q' | b'Q' | CTRL_C) => return,
                 Some(_) => {}
-                // There is nobody at the keyboard; signals still work.
+                // There is no keyboard; signals still work.
                 None => std::future::pending().await,
             }
         }

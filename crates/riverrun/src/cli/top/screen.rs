@@ -1,4 +1,4 @@
-//! A terminal that is taken over, and given back as it was.
+//! Takes over the terminal and restores it at the end.
 
 use std::io::{self, IsTerminal, Read, Write};
 

@@ -1,4 +1,4 @@
-//! What is seen of the queues at one moment, for a screen, for lines and for programs.
+//! The queues at one moment, for a screen, for lines and for programs.
 
 use std::time::SystemTime;
 

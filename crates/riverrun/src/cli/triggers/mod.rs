@@ -1,4 +1,4 @@
-//! `riverrun triggers`: look at what starts flows from outside, and steer it.
+//! `riverrun triggers`: list, show and control what starts flows from outside.
 
 mod act;
 mod add;

@@ -1,4 +1,4 @@
-//! Files that cannot be run, or not yet: requests for their processes get the reason.
+//! Files that cannot be executed, or not yet: requests for their processes get the reason.
 
 use riverrun_types::ErrorCode;
 use std::{fs::File, io::Read, path::Path};
@@ -15,7 +15,7 @@ use super::{
 use crate::failure::Failure;
 
 impl Processes {
-    /// It is not there yet, and nobody waits for it but those who ask for it.
+    /// Registers a file that is still being loaded as unavailable. Only calls and jobs for it wait.
     pub(super) fn note_loading(&mut self, file: &ProcessFile, outcome: &mut Outcome) {
         let shown = file.path.strip_prefix(&self.project).unwrap_or(&file.path);
         let message = format!("{} is still being loaded", shown.display());

@@ -1,4 +1,4 @@
-//! What each process has for itself: its id, and its queue. Two that want the same are an error.
+//! The id and the queue of each process. Two processes with the same one are an error.
 
 use riverrun_types::ErrorCode;
 use std::{collections::HashMap, path::PathBuf, sync::Arc};
@@ -25,7 +25,7 @@ struct Owner {
     limits: Limits,
 }
 
-/// What holds for the queue as a whole: whoever takes its jobs must say the same.
+/// The settings of a queue as a whole: all processes that take its jobs must have the same.
 #[derive(Clone, Copy, PartialEq)]
 struct Limits {
     concurrency: u32,

@@ -1,4 +1,4 @@
-//! Processes as a registry file keeps them: a server boots from it without looking at the files.
+//! Processes in a registry file: a server starts from it without reading the files.
 
 use std::{path::PathBuf, sync::Arc};
 

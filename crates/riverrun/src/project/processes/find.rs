@@ -1,4 +1,4 @@
-//! The files with work in them, below `processes`: by their endings and their rights.
+//! Finds the files under `processes` that are processes, by their endings and permissions.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Files under `processes` that were meant to be one, as it seems, or to belong to one, and do not.
+//! Warns about files under `processes` that look like a process or its settings and are not used.
 
 use std::{
     fs::File,
@@ -83,8 +83,8 @@ fn is_script(path: &Path) -> bool {
         && &start == b"#!"
 }
 
-/// Why nobody reads a file of settings: only executables have theirs in one of the same name.
-/// Nothing for other files, and for data of the same format.
+/// Why a file with settings is ignored: only executables have their settings in a file of the same
+/// name. `None` for other files, and for data of the same format.
 fn unread(path: &Path, processes: &[ProcessFile], project: &Path) -> Option<String> {
     let ending = path.extension()?.to_str()?;
     if !["yaml", "yml", "json"].contains(&ending) || !has_settings(path) {

@@ -1,5 +1,5 @@
-//! Loads the files of a project side by side, and says of each what came of it as soon as that is
-//! known: one that takes long, or never comes to an end, keeps nobody waiting who does not want to.
+//! Loads the files of a project side by side, and reports the outcome of each as soon as it is
+//! known, so that a file that takes long, or never finishes loading, does not delay the others.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,8 +17,8 @@ use crate::failure::Result;
 const AT_ONCE: usize = 16;
 /// A file that takes longer gives its place to another, and is waited for all the same.
 const LONG: Duration = Duration::from_secs(1);
-/// With nothing new for so long, whoever is in a hurry goes on with what there is. Longer than it
-/// takes to find out that one file holds up others.
+/// When no file has finished for this long, a caller that does not wait for all files continues.
+/// Longer than it takes to find a file that blocks others.
 const QUIET: Duration = Duration::from_secs(5);
 
 /// What came of a file.

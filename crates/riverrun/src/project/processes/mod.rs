@@ -1,11 +1,12 @@
 //! A project's processes: found under `processes/**`, loaded by the runner of their language, and
-//! taken in by the runtime.
+//! registered with the runtime.
 //!
-//! What changes is loaded by new runners; the old ones finish what they run and end. So work under
-//! way is never cut off by an edit, and what starts after it runs the new code.
+//! New runners load changed files; the old runners finish their work and end. So an edit never
+//! interrupts active work, and work that starts after it runs the new code.
 //!
 //! `find` looks for the files, `loading` loads them side by side (`module`, `executable`), `claims`
-//! sees to it that no two want the same id or queue, and `register` is whoever takes them in.
+//! rejects two files with the same id or queue, and `register` is the interface to the runtime or
+//! worker that executes them.
 
 mod broken;
 mod claims;

@@ -1,4 +1,4 @@
-//! What came of looking at a project's processes.
+//! The outcome of loading a project's processes.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Says what may be a mistake to whoever called the command.
+    /// Prints the warnings on stderr.
     pub fn warn(&self) {
         for warning in &self.warnings {
             output::talk(&format!("{} {warning}", paint(paint::WARN, "warning:")));

@@ -1,4 +1,4 @@
-//! A process as the runtime takes it: where it comes from, and what its config says.
+//! A process for the runtime: its source and its config.
 
 use std::{path::Path, sync::Arc};
 

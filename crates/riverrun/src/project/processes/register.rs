@@ -1,11 +1,11 @@
-//! Who takes in the processes that are found.
+//! The interface to the runtime or worker that executes found processes.
 
 use std::sync::Arc;
 
 use riverrun::Riverrun;
 use riverrun_runtime::{BrokenProcess, Process};
 
-/// Whoever runs what is found: a server's runtime, or a worker of a server elsewhere.
+/// Where found processes are registered: the runtime of a server, or a worker.
 pub trait Register: Send + Sync {
     /// In place of an earlier one of the same id.
     fn put(&self, process: Process);

@@ -1,4 +1,4 @@
-//! Shows what handlers say and how they fail, as it happens: for whoever writes them.
+//! Prints the logs and errors of handlers as they happen, for `riverrun dev`.
 
 use std::sync::Arc;
 

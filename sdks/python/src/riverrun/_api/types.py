@@ -253,8 +253,8 @@ class EmittedEvent(TypedDict):
     stepName: NotRequired[str | None]
     #: A full name, such as `nq:webhook:github`.
     stream: NotRequired[str | None]
-    #: Whose it is: only that tenant's awaits and triggers, and those of no tenant, hear of it.
-    #: Of a run's events the run says it, and another one is refused.
+    #: The tenant of the event. Only awaits and triggers of this tenant, or of none, receive it.
+    #: An event of a run has the tenant of the run; another one is rejected.
     tenantId: NotRequired[str | None]
     type: str
 
@@ -612,15 +612,15 @@ class KeyWindow(TypedDict):
 
 
 class NewEvent(TypedDict):
-    """An event, as anybody may write it. Older forms are accepted as well."""
+    """An event from a client. Older forms are accepted as well."""
 
     attempt: NotRequired[int | None]
     causationId: NotRequired[str | None]
     correlationId: NotRequired[str | None]
     data: NotRequired[Any]
     stepName: NotRequired[str | None]
-    #: Whose it is: only that tenant's awaits and triggers, and those of no tenant, hear of it.
-    #: Of a run's events the run says it, and another one is refused.
+    #: The tenant of the event. Only awaits and triggers of this tenant, or of none, receive it.
+    #: An event of a run has the tenant of the run; another one is rejected.
     tenantId: NotRequired[str | None]
     type: str
 
@@ -658,7 +658,7 @@ class NewTrigger(TypedDict):
 
 
 class Opened(TypedDict):
-    """The answer to whoever resumed a callback."""
+    """The answer to a request that resumed a callback."""
 
     runId: str
     success: bool
@@ -1153,7 +1153,7 @@ class WhyReason(TypedDict):
     error: NotRequired[Any]
     eventKind: NotRequired[str | None]
     failed: NotRequired[int | None]
-    #: What is awaited has come, and the run is about to go on. ISO 8601.
+    #: When the awaited event or request arrived; the run is about to continue. ISO 8601.
     firedAt: NotRequired[str | None]
     #: The run is paused, and it begins when that is over.
     held: NotRequired[bool | None]
@@ -1177,7 +1177,7 @@ class WhyReason(TypedDict):
     opened: NotRequired[int | None]
     #: Of `backoff`: the operation of the step's code whose try failed, `{op, name, nth?, try}`.
     operation: NotRequired[Any]
-    #: The process that nobody here knows, or that does not load.
+    #: The process that is unknown to this server, or that does not load.
     process: NotRequired[str | None]
     #: Of a pause, or of a time that is waited for.
     reason: NotRequired[str | None]
@@ -1198,7 +1198,7 @@ class WhyReason(TypedDict):
     trouble: NotRequired[Any]
     #: The finished visit that this one undoes.
     undoes: NotRequired[str | None]
-    #: When it is over by itself, as far as anybody knows. ISO 8601.
+    #: When the reason ends by itself, if that is known. ISO 8601.
     until: NotRequired[str | None]
     #: Where the trigger is fired.
     url: NotRequired[str | None]

@@ -303,7 +303,7 @@ class Execution(Common):
             await self._until_quiet()
         problem = self._problem()
         if problem is None and self._backs_off and not self._has_left:
-            # Something that nobody waits for is tried again first.
+            # An operation whose result the code does not await is tried again first.
             self._has_left = True
             self.on_leave({"type": "retry"})
             return None

@@ -55,7 +55,7 @@ class Follower:
         """The request of the next connection."""
         self._parser, self._was_empty = Parser(), True
         self._has_ended = False
-        # The end must be seen even if nobody asked for it.
+        # The end must be received even if its types were not requested.
         types = [*self._types, *(FINAL if self._until_end else ())] if self._types else None
         headers = {**self._request.headers, "last-event-id": self._last_id}
         query = {

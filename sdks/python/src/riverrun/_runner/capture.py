@@ -16,7 +16,7 @@ from typing import Protocol, TextIO
 
 
 class Printer(Protocol):
-    """Whoever printed: an invocation."""
+    """The invocation that printed."""
 
     ended: bool
 
@@ -38,8 +38,8 @@ def install() -> None:
             stream.reconfigure(encoding="utf-8", errors="replace", line_buffering=True)
     sys.stdout = Captured(out, "info")
     sys.stderr = Captured(err, "warn")
-    # Where nobody configured logging, warnings come with their level. A handler on the root logger
-    # would make `logging.basicConfig` in user code do nothing.
+    # If logging is not configured, warnings keep their level. A handler on the root logger would
+    # make `logging.basicConfig` in user code do nothing.
     logging.lastResort = _Logs(logging.WARNING)
 
     def in_child() -> None:

@@ -53,7 +53,7 @@ class Handler:
 
 
 def _lease(subject: Any, ctx: Context | SyncContext) -> None:
-    """Tells each job whose lease it is to ask for."""
+    """Gives each job the function that checks its lease."""
     if isinstance(subject, Job):
         subject.leased_by(ctx.is_lease_valid)
     elif isinstance(subject, list):

@@ -48,7 +48,7 @@ class Invocation:
             return
         if method == "log":
             params["message"] = clean(params["message"], _LOG_CHARACTERS)
-        self._send_notice(method, params)
+        self._send_notification(method, params)
 
     def log(self, level: str, message: str) -> None:
         self.notify("log", {"level": level, "message": message})
@@ -116,15 +116,15 @@ class Invocation:
             raise RiverrunError(message, code="MESSAGE_TOO_LARGE", retriable=False)
         return id, line
 
-    def _send_notice(self, method: str, params: dict[str, Any]) -> None:
+    def _send_notification(self, method: str, params: dict[str, Any]) -> None:
         params["invocation"] = self.id
         line = encode_loosely({"method": method, "params": params})
         limit = self._session.wire.message_bytes
         if len(line) <= limit:
             self._session.wire.send(line)
         else:
-            notice = f"{method} of {len(line)} bytes was left out: a message may have {limit}"
-            self._send_notice("log", {"level": "warn", "message": notice})
+            text = f"{method} of {len(line)} bytes was left out: a message may have {limit}"
+            self._send_notification("log", {"level": "warn", "message": text})
 
 
 class Answer:
@@ -158,7 +158,7 @@ class Answer:
 
 
 def settle(waiting: asyncio.Future[Mapping[str, Any]] | Answer, message: Mapping[str, Any]) -> None:
-    """Hands an answer of the server to whoever waits for it."""
+    """Passes an answer of the server to the request that waits for it."""
     error = message.get("error")
     failure = from_wire(error) if isinstance(error, Mapping) else None
     result = message.get("result")

@@ -1,4 +1,4 @@
-"""Runs handlers for a server, from its `invoke` to the answer, whoever brings the messages."""
+"""Runs handlers for a server, from its `invoke` to the answer, over any transport."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Voice(Protocol):
         """Asks for something. Its answer is settled with the same id."""
 
     def forget(self, id: int) -> None:
-        """Nobody waits for that answer any more."""
+        """The answer is no longer needed."""
 
     def answer(self, id: int, line: bytes) -> None:
         """Says how an invocation has ended."""
@@ -73,7 +73,7 @@ class Invocations:
             invocation.cancel(reason)
 
     def settle(self, message: Mapping[str, Any]) -> None:
-        """Hands an answer of the server to whoever asked."""
+        """Passes an answer of the server to the request that it answers."""
         id: Any = message.get("id")
         waiting = self.open.pop(id, None)
         if waiting is not None:
@@ -234,13 +234,13 @@ class Batch:
 
 
 def _blamed(invocation: Invocation, error: BaseException) -> BaseException:
-    """A `CancelledError` is the end of a cancelled job only where somebody has cancelled it."""
+    """A `CancelledError` ends a job as cancelled only if the job was cancelled."""
     if isinstance(error, Stopped):
         return error.error
     if not isinstance(error, asyncio.CancelledError) or invocation.signal.is_set():
         return error
     raised = RiverrunError(
-        "the handler raised CancelledError, and nobody had cancelled it", code="HANDLER_ERROR"
+        "the handler raised CancelledError but was not cancelled", code="HANDLER_ERROR"
     )
     raised.name = "CancelledError"
     raised.__cause__ = error

@@ -162,7 +162,7 @@ class Session:
         return module
 
     def _import(self, file: str, revision: int) -> asyncio.Future[Module]:
-        """Imports in a thread, so that a module that takes long holds up nobody else."""
+        """Imports in a thread, so that a module that takes long does not block others."""
         done: asyncio.Future[Module] = self.loop.create_future()
 
         def work() -> None:

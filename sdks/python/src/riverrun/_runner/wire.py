@@ -124,7 +124,7 @@ class Wire:
         except BlockingIOError:
             return
         except OSError:
-            # Nobody reads any more: the end of the input follows.
+            # The server no longer reads; the end of the input follows.
             written = len(self._unsent)
         self._unsent = self._unsent[written:]
         if not self._unsent:

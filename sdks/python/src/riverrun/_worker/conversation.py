@@ -135,7 +135,7 @@ class Conversation:
             self._invocations.start(invocation, process.handler)
 
     def _drain(self, id: int, grace_ms: int) -> None:
-        """Nothing more comes: what runs has its time, and then the server hears and closes."""
+        """Running work gets its grace; then the worker answers and the server closes."""
 
         def answer(unfinished: int) -> None:
             self._invocations.cancel_all("shutdown")

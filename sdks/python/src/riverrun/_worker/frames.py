@@ -42,7 +42,7 @@ async def read_frame(read: Callable[[int], Awaitable[bytes]], limit: int) -> Fra
     """Reads one frame; `read` gives exactly as many bytes. Raises `BrokenRulesError`."""
     first, second = await read(2)
     if first & 0x70:
-        raise BrokenRulesError(1002, "a frame has bits that nobody agreed on")
+        raise BrokenRulesError(1002, "a frame has reserved bits without a negotiated extension")
     if second & 0x80:
         raise BrokenRulesError(1002, "a frame of the server is masked")
     size = second & 0x7F

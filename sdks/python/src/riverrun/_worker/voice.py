@@ -62,7 +62,7 @@ class Voice:
         """The server knows this worker again: it gets what it may have missed."""
         with self._lock:
             self._socket = socket
-            # Questions first, so that they come before the answer of whoever asks them.
+            # Requests first, so that they arrive before the answer of their invocation.
             for line in [*self._asked.values(), *(line for _, line in self._answers)]:
                 self._say(line)
 

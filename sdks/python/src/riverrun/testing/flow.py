@@ -28,14 +28,14 @@ class FlowWarning:
 
 @dataclass
 class FlowRun:
-    """What came of a run. `waiting`: something waits for what nobody gave."""
+    """The outcome of a run. `waiting`: a step waits for something that the test does not give."""
 
     status: Literal["completed", "failed", "waiting"]
     error: BaseException | None
     visits: list[VisitRun]
-    #: What was emitted, and what came from outside.
+    #: Emitted events and events from outside.
     events: list[Event]
-    #: Events that entered no step and that nobody waited for.
+    #: Events that entered no step and for which no step waited.
     unclaimed: list[Event]
     state: dict[str, Any]
     started_at: str
@@ -100,5 +100,5 @@ def _flow_run(played: Played, errors: Errors) -> FlowRun:
         started_at=report["startedAt"],
         ended_at=report["endedAt"],
         elapsed_ms=report["elapsedMs"],
-        warnings=[FlowWarning(**{"step": None, **told}) for told in report["warnings"]],
+        warnings=[FlowWarning(**{"step": None, **warning}) for warning in report["warnings"]],
     )

@@ -1,4 +1,4 @@
-"""What comes from outside in a test: events, and whoever opens triggers."""
+"""What comes from outside in a test: events, and answers to callbacks."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from .emitted import check_bytes
 from .outcome import through_json
 
 #: `{"type", "data"?, "at"?}`: `at` is a date, or so long after the start. Without it the event
-#: comes as soon as somebody waits for it.
+#: comes as soon as a step waits for it.
 GivenEvent = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class MadeTrigger:
-    """A trigger that a step has made. `payload` is what whoever opens it is shown."""
+    """A callback that a step has created. `payload` is shown to those who resume it."""
 
     id: str
     url: str
@@ -31,14 +31,14 @@ Triggers = Callable[[MadeTrigger], Any] | Mapping[str, Callable[[MadeTrigger], A
 
 @dataclass(frozen=True)
 class Later:
-    """An answer that takes its time."""
+    """An answer that comes later."""
 
     after: Duration
     payload: Any = None
 
 
 def later(after: Duration, payload: Any = None) -> Later:
-    """What opens a trigger, so long after the handler began to wait.
+    """An answer to a callback, so long after the handler began to wait.
 
     `triggers=lambda trigger: later("2 days", {"approved": True})`
     """
@@ -46,7 +46,7 @@ def later(after: Duration, payload: Any = None) -> Later:
 
 
 def opened(triggers: Triggers | None, trigger: MadeTrigger) -> tuple[Any, int] | None:
-    """The payload of a trigger, and how long it takes; `None` if nobody opens it."""
+    """The answer to a callback, and how long it takes; `None` without an answer."""
     answer = triggers.get(trigger.type) if isinstance(triggers, Mapping) else triggers
     given = None if answer is None else answer(trigger)
     if given is None:

@@ -180,7 +180,7 @@ class _Stage:
         self._send(_json.encode({"kit": "opened", "answers": found}))
 
     def _ask_for_time(self, until_ms: int) -> None:
-        """Tells the engine that handlers sleep until then, if nothing else goes on here."""
+        """Sends the engine the time until which all handlers sleep, if nothing else runs here."""
         invocations = self._invocations.running.values()
         running = [one.id for one in invocations if not one.signal.is_set()]
         waits = self._recorder.waits(self._invocations.running)

@@ -42,13 +42,13 @@ def run(
     batch: bool = False,
     schemas: bool = True,
 ) -> Outcome:
-    """Runs a handler, sync or async, decorated or not, and tells what it did. A pair of a handler
-    and its config, or a module that has both, will do too.
+    """Runs a handler, sync or async, decorated or not, and returns what it did. A pair of a handler
+    and its config, or a module that has both, is accepted too.
 
-    `calls` holds what `ctx.call` gives for each process: a value, a function of the input, or an
-    exception. `cancel_after` tells the handler to stop after so many simulated seconds. With
-    `batch` the input is a list of inputs, for a handler that takes several jobs at once. Input,
-    result and state are held against the schemas of the config, unless `schemas` is false.
+    `calls` has the result of `ctx.call` for each process: a value, a function of the input, or an
+    exception. `cancel_after` sends the stop signal after so many simulated seconds. With `batch`
+    the input is a list of inputs, for a handler that takes several jobs at once. Input, result and
+    state are checked against the schemas of the config, unless `schemas` is false.
     """
     function, config = parts(handler)
     check_settings(config, getattr(function, "__name__", "handler"))

@@ -56,8 +56,8 @@ class Server:
             line = LogLine(params["level"], params["message"], params.get("meta", {}))
             self.outcome.logs.append(line)
         else:
-            told = {"progress": self.outcome.progress, "partial": self.outcome.partials}
-            told[method].append(params)
+            lists = {"progress": self.outcome.progress, "partial": self.outcome.partials}
+            lists[method].append(params)
 
     async def ask(self, method: str, params: dict[str, Any]) -> Mapping[str, Any]:
         # A real answer takes a turn of the loop too.

@@ -44,10 +44,10 @@ def run_step(
 ) -> StepRun:
     """Runs a step, calling its handler again after each of its waits, as the server does.
 
-    A time jumps the clock, an event is the first given one that matches, a trigger is opened by
-    `triggers`, and what nobody gives runs into its timeout. An await in the step's config is played
-    first, unless `awaited` says what it has brought. `schemas=False` holds nothing against the
-    schemas of the config.
+    A wait for a time moves the clock. A wait for an event gets the first given event that matches,
+    and `triggers` resumes callbacks; a wait without an answer ends with its timeout. An await in
+    the step's config comes first, unless `awaited` gives its result. `schemas=False` turns off the
+    checks against the schemas of the config.
     """
     function, config = parts(handler)
     said = [role for role in roles(config) if flow is None or role.get("id") in (None, flow)]
@@ -58,7 +58,7 @@ def run_step(
     id = flow or role.get("id") or name
     declared = (role.get("await") or config.get("await")) if awaited is None else None
     own = {key: value for key, value in config.items() if key not in _WAYS}
-    # Alone it is entered once, by nobody, and leads nowhere.
+    # Alone it is the entry, and it has no transitions.
     alone: dict[str, Any] = {**own, "flow": {"id": id, "role": "entry", "step": name}}
     if role.get("limits"):
         alone["flow"]["limits"] = role["limits"]

@@ -61,10 +61,10 @@ def check_settings(config: Mapping[str, Any], name: str) -> None:
 
 
 def refusal(code: str, what: str, issues: list[Issue]) -> RiverrunError:
-    """An error that tells everything that is wrong with something at once."""
+    """An error that lists all issues at once."""
     count = "1 issue" if len(issues) == 1 else f"{len(issues)} issues"
-    told = "; ".join(f"{issue['path']}: {issue['message']}" for issue in issues)
-    message = f"{what} has {count}; {told}"
+    listed = "; ".join(f"{issue['path']}: {issue['message']}" for issue in issues)
+    message = f"{what} has {count}; {listed}"
     return RiverrunError(message, code=code, retriable=False, details={"issues": issues})
 
 

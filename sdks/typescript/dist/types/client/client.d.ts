@@ -11,7 +11,7 @@ import { type LoggedEvent, type OnKindOptions, type SubscribeOptions } from './s
 import { SchedulesApi, TriggersApi } from './triggers.ts';
 import { WorkersApi } from './workers.ts';
 export interface AddOptions {
-    /** Makes the queue although no process takes its jobs yet. */
+    /** Creates the queue even if no process takes its jobs yet. */
     create?: boolean;
 }
 /** A moment: a date, ISO 8601, or milliseconds since 1970. */
@@ -38,7 +38,7 @@ export interface CleanOptions {
 export interface RedriveOptions {
     /** At most this many, the newest first; all where absent. */
     limit?: number;
-    /** At most so many of them begin in a second. */
+    /** At most this number of them start per second. */
     perSecond?: number;
     filter?: JobFilter;
 }
@@ -86,7 +86,7 @@ export interface CallOptions extends WaitOptions {
     /** The call's id; a fresh one where absent. Its stream is `call/<id>`. */
     callId?: string;
     correlationId?: string;
-    /** False lets it go on when this program goes away. */
+    /** With false the call continues when this program disconnects. */
     cancelOnDisconnect?: boolean;
     /** False records nothing of it. */
     persistFrames?: boolean;
@@ -103,11 +103,11 @@ export interface StreamEvent {
     attempt?: number;
     correlationId?: string;
     causationId?: string;
-    /** Whose it is: only what waits in this tenant's runs, or in those of none, hears of it. A run's events are its own tenant's. */
+    /** The tenant of the event. Only awaits and triggers of this tenant, or of none, receive it. An event of a run has the tenant of the run. */
     tenantId?: string;
 }
 export interface NewEvent extends StreamEvent {
-    /** The run whose stream it goes to. */
+    /** The run whose stream gets the event. */
     runId?: string;
     /** A full name, such as `nq:webhook:github`; `nq:global` where neither is given. */
     stream?: string;
@@ -160,7 +160,7 @@ export declare class Riverrun {
     removeJob(jobId: string): Promise<void>;
     /** Waits until a job has ended, however it ends, over reconnects and restarts of the server. */
     waitJob<Data = unknown, Result = unknown>(jobId: string, options?: WaitOptions): Promise<JobRecord<Data, Result>>;
-    /** What becomes of a job and what its handler says, as it happens. */
+    /** The events of a job and the output of its handler, as they happen. */
     followJob(jobId: string, options?: SubscribeOptions): AsyncGenerator<RunEvent, void>;
     /** What happens to the jobs of a queue from now on. Nothing of it is stored: see `onMissed`. */
     followQueue(queue: string, options?: Omit<SubscribeOptions, 'from' | 'follow'>): AsyncGenerator<RunEvent, void>;
@@ -195,7 +195,7 @@ export declare class Riverrun {
     }): Promise<Page<JobRecord>>;
     /**
      * Lets dead letters wait again, from their first attempt on: those that had failed by now, each
-     * once. What takes longer than a few seconds goes on in the background: `goesOn` is then true.
+     * once. A longer redrive continues in the background: `goesOn` is then true.
      */
     redrive(queue: string, options?: RedriveOptions): Promise<Redriven>;
     purgeDeadLetters(queue: string, options?: CleanOptions): Promise<{
@@ -239,7 +239,7 @@ export declare class Riverrun {
     story(correlationId: string, query?: PageQuery): Promise<Page<RunEvent & {
         stream: string;
     }>>;
-    /** How many events there were that nobody reacts to, by kind. */
+    /** The number of events without a subscriber, by type. */
     unheard(): Promise<unknown>;
     /** How many wait for events and for callbacks, and how many events an expression has yet to judge. */
     awaits(): Promise<unknown>;
@@ -247,7 +247,7 @@ export declare class Riverrun {
     children(runId: string, query?: RunQuery): Promise<Page<RunRecord>>;
     /** Why a run or a job does not move, or what it does: each active visit and what it waits for. */
     why(runId: string): Promise<Why>;
-    /** Opens the trigger that a step waits for: it goes on with `payload`. `triggers.fire` starts a flow. */
+    /** Resumes the step that waits for a callback: it continues with `payload`. `triggers.fire` starts a flow. */
     fire(triggerId: string, payload?: unknown, { secret }?: FireOptions): Promise<Opened>;
     /** Waits until a run has ended, however it ends, over reconnects and restarts of the server. */
     wait<State = Record<string, unknown>, Result = unknown>(runId: string, options?: WaitOptions): Promise<Run<State, Result>>;
@@ -274,7 +274,7 @@ export declare class Riverrun {
     onKind(kinds: string | string[], options?: OnKindOptions): AsyncGenerator<LoggedEvent, void>;
     /** The events of a run as they happen. */
     follow(runId: string, options?: SubscribeOptions): AsyncGenerator<RunEvent, void>;
-    /** A run as it stands after each of its events, until it ends. */
+    /** A run after each of its events, until it ends. */
     watch(runId: string, options?: Pick<SubscribeOptions, 'signal' | 'onReconnect'>): AsyncGenerator<RunView, RunView>;
     /** What the server can run, and what it cannot because its file does not load. */
     processes(): Promise<ProcessRecord[]>;

@@ -82,7 +82,7 @@ export interface Attempt {
     durationMs: number;
     error?: RunError;
 }
-/** Why a run, or a job, stands where it stands. */
+/** Why a run or a job does not continue. */
 export interface Why {
     runId: string;
     kind: 'flow' | 'job' | 'call';
@@ -95,7 +95,7 @@ export interface Why {
     summary: string;
     /** One for each active visit, the most telling first; those of the whole run before them. */
     reasons: WhyReason[];
-    /** Active visits that were not looked at, because there are so many. */
+    /** Active visits that were not examined, because there are too many. */
     more?: number;
     /** The code of the failure with which the run ends once what is active has ended. */
     failing?: string;
@@ -203,7 +203,7 @@ export interface RunJob {
     flow: string;
     version: string;
     status: RunStatus;
-    /** It was to move by itself longer than a lease ago, and nobody has taken it up. */
+    /** It has been due for longer than a lease, and no server has claimed it. */
     stalled: boolean;
     dueAt?: string;
     createdAt: string;
@@ -286,7 +286,7 @@ export interface TriggerRecord {
     flow: string;
     flowVersion?: string;
     enabled: boolean;
-    /** Why it cannot be used as it stands. It starts nothing meanwhile. */
+    /** Why it cannot be used. It starts nothing meanwhile. */
     broken?: {
         code: string;
         message: string;
@@ -311,7 +311,7 @@ export interface TriggerRecord {
     stats: TriggerStats;
 }
 export interface Backfilled {
-    /** What came of each due time; one whose run could not be started has an `error` and no `runId`. */
+    /** The outcome of each due time; one whose run could not be started has an `error` and no `runId`. */
     items: {
         dueAt: string;
         runId?: string;
@@ -330,7 +330,7 @@ export interface Backfilled {
         code: string;
         message: string;
     };
-    /** Where to go on; absent if nothing is left. */
+    /** The next due time to continue from; absent if none is left. */
     nextFrom?: string;
 }
 export interface ProcessRecord {
@@ -344,7 +344,7 @@ export interface ProcessRecord {
     error?: RunError;
 }
 export interface WorkerRecord {
-    /** Tells workers of the same name apart. */
+    /** Distinguishes workers of the same name. */
     id: number;
     name: string;
     tags: string[];

@@ -36,7 +36,7 @@ export interface OnKindOptions extends Pick<SubscribeOptions, 'signal' | 'idleMs
 export interface LoggedEvent<Data = any> extends RunEvent<Data> {
     /** The full name of the stream that it is from. */
     stream: string;
-    /** Its place among all events: give it as `from` to go on after it. */
+    /** Its place among all events: pass it as `from` to continue after it. */
     cursor: string;
 }
 /** What of a request for a stream changes from one connection to the next. */

@@ -16,7 +16,7 @@ export interface NewTrigger {
     config?: Record<string, unknown>;
     /** The input of its runs where nothing else gives one. */
     input?: unknown;
-    /** An expression that makes the input of what came. */
+    /** An expression that makes the input from the request or event. */
     inputMap?: string;
     /** Where in the input it lands. */
     contextKey?: string;
@@ -43,7 +43,7 @@ export declare class TriggersApi {
     get(id: string): Promise<TriggerRecord>;
     create(trigger: NewTrigger): Promise<TriggerRecord>;
     update(id: string, changes: TriggerChanges): Promise<TriggerRecord>;
-    /** The runs that it started go on. */
+    /** The runs that it started continue. */
     remove(id: string): Promise<void>;
     enable(id: string): Promise<TriggerRecord>;
     disable(id: string): Promise<TriggerRecord>;
@@ -63,7 +63,7 @@ export declare class SchedulesApi {
     list(query?: PageQuery): Promise<Page<TriggerRecord>>;
     /**
      * Starts a run for each due time from `from` up to, not including, `to` for which there is none.
-     * With `forgotten` also for those of so long ago that a run which there was may be deleted.
+     * With `forgotten` also for due times whose earlier run may already be deleted.
      */
     backfill(id: string, range: {
         from: Date | string | number;

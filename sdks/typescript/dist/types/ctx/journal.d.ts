@@ -40,8 +40,8 @@ export declare class Journal {
     /** How often this was done so far, in this execution: the number of the latest use. */
     uses(op: Op, name: string): number;
     /**
-     * The error that records were left which nobody asked for: the code is not what it was. With a
-     * place, only those before it count.
+     * The error for records that the code did not request: the code has changed. With a
+     * place, only records before it count.
      */
     mismatch(until?: number): RiverrunError | undefined;
 }

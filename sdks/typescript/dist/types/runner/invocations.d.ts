@@ -1,6 +1,6 @@
 /**
- * Runs handlers for a server, from its `invoke` to the answer, whoever brings the messages: the
- * runner over its pipe, or a worker over its connections.
+ * Runs handlers for a server, from its `invoke` to the answer, over any transport: the pipe of the
+ * runner, or the connections of a worker.
  */
 import { type CancelReason } from '../errors.ts';
 import type { InvokeParams, Limits } from '../wire.ts';

@@ -9,5 +9,5 @@ export interface Place {
     /** The line itself, and marks below what is wrong. */
     shown: string;
 }
-/** Undefined where nobody knows. */
+/** Undefined if the place is unknown. */
 export declare function syntaxPlace(error: Error, file: string): Promise<Place | undefined>;

@@ -1,13 +1,13 @@
 /**
- * The engine that plays flows in tests: the `riverrun` binary, started once per test process as
+ * The engine that executes flows in tests: the `riverrun` binary, started once per test process as
  * `riverrun test-kit`, with simulated time and a store in memory. It speaks the worker protocol over its
  * stdin and stdout, so the handlers of a test run in the process of the test. Lines with a member
  * `kit` steer it; crates/riverrun/src/test_kit says which there are.
  */
 import { RiverrunError } from '../errors.ts';
-/** What the engine says, and that it is gone. */
-export interface Audience {
-    hear(message: any): void;
+/** Receives the messages of the engine, and its end. */
+export interface Receiver {
+    receive(message: any): void;
     gone(error: RiverrunError): void;
 }
 /** The engine of this test process. */
@@ -17,9 +17,9 @@ export declare class Engine {
     isGone: boolean;
     constructor(path: string);
     /** Listens until `release`; meanwhile the test process does not end by itself. */
-    listen(audience: Audience): void;
+    listen(receiver: Receiver): void;
     release(): void;
-    /** Ends the engine; the next flow is played on a new one. */
+    /** Ends the engine; the next flow gets a new one. */
     stop(): void;
     send(text: string): void;
 }

@@ -58,7 +58,7 @@ export type Executable = Handler | {
 };
 /**
  * Runs a handler once. `input` is a job's data where the handler takes a job, and a list where its
- * config has `batch`. An error does not throw: it is in what comes back.
+ * config has `batch`. An error is not thrown; the result contains it.
  */
 export declare function execute<Value = any>(executable: Executable, input?: unknown, given?: TestOptions): Promise<Execution<Value>>;
 /** What is to be called, and what it says about itself. */

@@ -1,5 +1,5 @@
 /**
- * A run of a flow in a test: the real engine plays it, with the handlers of the test and simulated time.
+ * A run of a flow in a test: the real engine executes it, with the handlers of the test and simulated time.
  */
 import { FakeClock } from './clock.ts';
 import { type Executable, parts } from './execute.ts';
@@ -67,15 +67,15 @@ export interface VisitRun<Value = any> extends Readonly<Effects> {
     endedAt: string;
 }
 export interface FlowRun {
-    /** `waiting`: something waits for what nobody gave. */
+    /** `waiting`: a step waits for something that the test does not give. */
     status: 'completed' | 'failed' | 'waiting';
     error?: any;
     visits: VisitRun[];
-    /** What was emitted, and what came from outside. */
+    /** Emitted events and events from outside. */
     events: (SeenEvent & {
         stepName?: string;
     })[];
-    /** Events that entered no step and that nobody waited for. */
+    /** Events that entered no step and for which no step waited. */
     unclaimed: SeenEvent[];
     /** Expressions that threw: what each was to judge was passed over. */
     warnings: FlowWarning[];

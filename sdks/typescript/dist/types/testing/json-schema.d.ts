@@ -1,6 +1,6 @@
 /**
- * JSON Schema, as the server understands it. It is built apart, with the library that it is made of
- * inside: whoever has no schemas never loads it, and nobody has to install anything.
+ * JSON Schema, as the server understands it. It is a bundle of its own that contains its library: it is
+ * loaded only where schemas are used, and has no packages to install.
  */
 /** One thing that breaks a schema: where, which rule, in words. */
 export interface SchemaIssue {

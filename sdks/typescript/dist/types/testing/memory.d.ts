@@ -51,7 +51,7 @@ declare class Callbacks {
     #private;
     made(id: string, isForMany: boolean, expiresMs: number | undefined): void;
     used(id: string): void;
-    /** Whether nobody can open it again. */
+    /** Whether it can no longer be resumed. */
     isUsed(id: string): boolean;
     expiresMs(id: string): number | undefined;
 }
@@ -68,7 +68,7 @@ export interface MadeTrigger {
     id: string;
     url: string;
     type: string;
-    /** What whoever opens it is shown. */
+    /** Shown to the person or program that resumes it. */
     payload: unknown;
 }
 export interface MemoryOptions {

@@ -21,4 +21,4 @@ export declare function givenInput<T>(checks: Checks, input: T, what?: string): 
 /** Gives the result back, or throws what it fails with on the server. */
 export declare function checkOutput<T>({ output: check }: Checks, value: T, what?: string): T;
 /** After "… breaks the schema": where, if it is not the whole value, and what. */
-export declare function told({ path, message }: Pick<SchemaIssue, 'path' | 'message'>): string;
+export declare function issueText({ path, message }: Pick<SchemaIssue, 'path' | 'message'>): string;

@@ -6,7 +6,7 @@ import { type FlowOptions, type FlowWarning, type VisitRun } from './flow.ts';
 export interface StepOptions extends Omit<FlowOptions, 'entry'> {
     /** The name of the step; that in its config where absent. */
     step?: string;
-    /** What the await in its config has brought. Where absent that await is played first. */
+    /** The result of the await in its config. Without it, the await is executed first. */
     awaited?: unknown;
 }
 export interface StepRun<Value = any> extends Omit<VisitRun<Value>, 'step' | 'visit' | 'input'> {
@@ -19,5 +19,5 @@ export interface StepRun<Value = any> extends Omit<VisitRun<Value>, 'step' | 'vi
         name?: string;
     }[];
 }
-/** An error does not throw: it is in what comes back. */
+/** An error is not thrown; the result contains it. */
 export declare function runStep<Value = any>(executable: Executable, options?: StepOptions): Promise<StepRun<Value>>;

@@ -19,13 +19,13 @@ export declare class Session implements Voice {
     constructor(credits: number);
     /** What still runs, or has ended without an acknowledgement. */
     get running(): Running[];
-    /** Whether the server has still to hear of something. */
+    /** Whether messages for the server are still to be sent. */
     get hasMoreToSay(): boolean;
     begun(id: number, { jobId, jobs, runId, lease }: InvokeParams): void;
     /** The server knows this worker over a new connection: it gets what it may have missed. */
     connected(socket: WebSocket): void;
     disconnected(): void;
-    /** Hands an answer of the server to whoever asked. */
+    /** Passes an answer of the server to the request that it answers. */
     settle({ id, result, error }: Message): void;
     request(method: string, params: Record<string, unknown>): Promise<unknown>;
     notify(method: string, params: Record<string, unknown>): void;

@@ -1,6 +1,6 @@
 /**
- * A worker: connects out to a server, runs what it is given, and comes back when the connection
- * breaks. What runs goes on meanwhile.
+ * A worker: connects to a server, executes its work, and reconnects when the connection
+ * breaks. Running work continues meanwhile.
  */
 import { RiverrunError } from '../errors.ts';
 import type { Processes } from '../runner/modules.ts';

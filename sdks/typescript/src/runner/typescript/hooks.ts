@@ -44,7 +44,7 @@ const { registerHooks } = nodeModule as { registerHooks?: (hooks: Hooks) => void
 
 let place: Place | undefined
 
-/** Whether TypeScript can be loaded; false where nobody translates for this runner. */
+/** Whether TypeScript can be loaded; false if this runner has no translator. */
 export function loadsTypeScript(): boolean {
   return place !== undefined
 }

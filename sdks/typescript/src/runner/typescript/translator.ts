@@ -39,7 +39,7 @@ type Answer = { ok: JavaScript } | { error: SyntaxFault } | { failed: string }
 const patienceMs = 20_000
 const answerBytes = 64 * 1024 * 1024
 
-/** Undefined where nobody translates for this runner. */
+/** Undefined if this runner has no translator. */
 export function givenPlace(): Place | undefined {
   const { RIVERRUN_TYPESCRIPT_FD: fd, RIVERRUN_TYPESCRIPT_COMMAND: command } = process.env
   if (!fd && !command) return undefined

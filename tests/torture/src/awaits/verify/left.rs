@@ -1,4 +1,4 @@
-//! What is left in the store when all runs have ended: nobody waits, nothing is due.
+//! What is left in the store when all runs have ended: no awaits, nothing due.
 
 use std::path::Path;
 
@@ -24,7 +24,9 @@ pub async fn nothing_is_left(data: &Path) -> Result<(), String> {
     }
     let stats = store.await_stats().await.map_err(text)?;
     if (stats.events, stats.callbacks) != (0, 0) {
-        return Err(format!("nobody waits, and these are counted: {stats:?}"));
+        return Err(format!(
+            "all runs have ended, but awaits are counted: {stats:?}"
+        ));
     }
     if let Some(due) = store.next_due().await.map_err(text)? {
         return Err(format!("all runs have ended, and one is due at {due}"));
@@ -32,7 +34,7 @@ pub async fn nothing_is_left(data: &Path) -> Result<(), String> {
     let signals = store.signals(0, 10).await.map_err(text)?;
     if !signals.is_empty() {
         return Err(format!(
-            "nobody waits, and these are to be judged: {signals:#?}"
+            "all runs have ended, but signals are left: {signals:#?}"
         ));
     }
     let queues = store.queues().await.map_err(text)?;

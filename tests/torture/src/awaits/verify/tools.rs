@@ -11,7 +11,11 @@ pub fn check(wish: &Wish, shown: &Value, events: &[Value], notes: &Notes) -> Res
         if shown["state"][step]["late"] == true {
             match ran.is_empty() {
                 true => continue,
-                false => return Err(format!("nobody opened {step}, and it ran: {ran:?}")),
+                false => {
+                    return Err(format!(
+                        "{step} ran although no request resumed it: {ran:?}"
+                    ));
+                }
             }
         }
         let is_its =

@@ -42,7 +42,7 @@ pub fn check(
         "cancelled" if cancelled.is_some() => {}
         state => {
             return Err(format!(
-                "job {id} is {state}, and nobody asked for that: {cancelled:?}"
+                "job {id} is {state} without a request for it: {cancelled:?}"
             ));
         }
     }

@@ -61,7 +61,7 @@ pub fn match_up(
         }
     }
     match by_n.values().next() {
-        Some(job) => Err(format!("nobody asked for this job: {job:#}")),
+        Some(job) => Err(format!("no request added this job: {job:#}")),
         None => Ok(jobs),
     }
 }

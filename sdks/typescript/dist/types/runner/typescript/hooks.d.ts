@@ -20,7 +20,7 @@ type ResolveContext = {
     importAttributes?: Record<string, string>;
 };
 type Next<Context, Result> = (name: string, context: Context) => Result;
-/** Whether TypeScript can be loaded; false where nobody translates for this runner. */
+/** Whether TypeScript can be loaded; false if this runner has no translator. */
 export declare function loadsTypeScript(): boolean;
 /** `url` is where this module is. */
 export declare function provideTypeScript(url: string): void;

@@ -20,7 +20,7 @@ export interface JavaScript {
     format: 'module' | 'commonjs';
     isMapped: boolean;
 }
-/** Undefined where nobody translates for this runner. */
+/** Undefined if this runner has no translator. */
 export declare function givenPlace(): Place | undefined;
 export declare function translate(place: Place, source: Source): JavaScript;
 export declare function failed(message: string): Error;

@@ -1,25 +1,25 @@
-/** The measuring side of `tell.mjs`. */
+/** The measuring side of `handler.mjs`. */
 
 import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 
-export class Ears extends EventEmitter {
+export class Reports extends EventEmitter {
   /** How many jobs the worker has done in all. */
   handled = 0
   #flows = new Map()
 
   static async open() {
-    const ears = new Ears()
+    const reports = new Reports()
     const server = createServer((socket) => {
       socket.on('error', () => {})
-      createInterface({ input: socket }).on('line', (line) => ears.#hear(JSON.parse(line)))
+      createInterface({ input: socket }).on('line', (line) => reports.#receive(JSON.parse(line)))
     })
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     server.unref()
-    ears.port = server.address().port
-    return ears
+    reports.port = server.address().port
+    return reports
   }
 
   /** Resolves when the worker says that this flow has ended. */
@@ -27,7 +27,7 @@ export class Ears extends EventEmitter {
     return new Promise((resolve) => this.#flows.set(n, resolve))
   }
 
-  #hear(message) {
+  #receive(message) {
     if ('waitedMs' in message) this.emit('began', message.waitedMs)
     if ('handled' in message) {
       this.handled = message.handled

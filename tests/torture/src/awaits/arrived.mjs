@@ -1,7 +1,7 @@
-// A step whose definition waits before it, or after it: it tells what came.
+// A step whose definition waits before it, or after it: it returns what arrived.
 
 export const config = {
-  queue: 'torture-tell',
+  queue: 'torture-arrived',
   concurrency: 32,
   timeoutMs: 5_000,
   retryPolicy: { attempts: 30, backoff: { type: 'fixed', delayMs: 20 } },

@@ -267,8 +267,8 @@ var Journal = class {
     return this.#uses.get(key(op, name)) ?? 0;
   }
   /**
-   * The error that records were left which nobody asked for: the code is not what it was. With a
-   * place, only those before it count.
+   * The error for records that the code did not request: the code has changed. With a
+   * place, only records before it count.
    */
   mismatch(until = Infinity) {
     const end = Math.min(until, this.#records.length);
@@ -290,8 +290,8 @@ var Journal = class {
     return !this.#taken.has(at) && !this.#inRun.has(at) && mustBeUsed(record);
   }
   /**
-   * An emit inside of a `ctx.run` that is recorded: nobody asks for it again. It is the last before
-   * the record of the run, so that one from before an earlier wait is still missed.
+   * An emit inside of a recorded `ctx.run` is not requested again. It is the last one before the
+   * record of the run, so that an emit from before an earlier wait still counts as missing.
    */
   #settle(kind, memo) {
     const open = this.#open.get(key("emit", kind)) ?? [];
@@ -1316,8 +1316,8 @@ function valueOf2(outcome) {
     message
   }));
   const [first] = issues;
-  const told = first ? `${first.path ? ` at ${JSON.stringify(first.path)}` : ""}: ${first.message}` : "";
-  throw new RiverrunError("INPUT_INVALID", `the input breaks the schema${told}`, { retriable: false, details: { issues } });
+  const issue = first ? `${first.path ? ` at ${JSON.stringify(first.path)}` : ""}: ${first.message}` : "";
+  throw new RiverrunError("INPUT_INVALID", `the input breaks the schema${issue}`, { retriable: false, details: { issues } });
 }
 
 // src/worker/processes.ts
@@ -1592,7 +1592,7 @@ var Session = class {
   get running() {
     return [...this.#begun.values(), ...this.#answers.map(({ running }) => running)];
   }
-  /** Whether the server has still to hear of something. */
+  /** Whether messages for the server are still to be sent. */
   get hasMoreToSay() {
     return this.#begun.size > 0 || this.#text.length > 0;
   }
@@ -1609,7 +1609,7 @@ var Session = class {
   disconnected() {
     this.#socket = void 0;
   }
-  /** Hands an answer of the server to whoever asked. */
+  /** Passes an answer of the server to the request that it answers. */
   settle({ id, result, error }) {
     const question = this.#open.get(id);
     if (!question) return;
