@@ -18,7 +18,7 @@ use std::{
 };
 
 use riverrun_store::{
-    Advance, Append, Bus, Change, ClaimRunTasks, Commit, EventQuery, Expect, NewRun, NewRunTask,
+    Advance, Append, Hub, Change, ClaimRunTasks, Commit, EventQuery, Expect, NewRun, NewRunTask,
     Projection, RunFilter, RunTaskChange, Store, Writer,
 };
 use riverrun_store_sqlite::{Options, SqliteStore};
@@ -48,7 +48,7 @@ fn folder(name: &str) -> PathBuf {
 fn open(name: &str) -> (PathBuf, Arc<SqliteStore>, Writer) {
     let folder = folder(name);
     let store = SqliteStore::open(Options::new(&folder)).unwrap();
-    let writer = Writer::spawn(store.clone(), Arc::new(Bus::default()));
+    let writer = Writer::spawn(store.clone(), Arc::new(Hub::default()));
     (folder, store, writer)
 }
 

@@ -3,7 +3,8 @@
 //! A [`Store`] keeps runs, their streams, jobs, awaits and flow definitions. The only way to change
 //! a run is a [`Commit`]: everything that one decision changes, applied whole or refused. All commits
 //! pass through one [`Writer`], which groups whatever is waiting into one transaction with one
-//! sync to disk and, after that, publishes the new events on the [`Bus`].
+//! sync to disk and, after that, publishes the new events on the [`Hub`]. The hubs
+//! of other instances get hints over a [`Bus`].
 //!
 //! `store-conformance` is the executable meaning of the traits.
 
@@ -16,6 +17,7 @@ mod commit;
 pub mod equality;
 mod error;
 mod group;
+mod hub;
 pub mod judge;
 mod life;
 mod log;
@@ -31,16 +33,17 @@ pub use awaits::{
     AwaitFilter, AwaitRecord, AwaitState, AwaitStats, Awaited, EmitRecord, Fire, Given, KindStats,
     Matcher, NewAwait, Signal, SignalLane, SignalRecord, Unheard, UnheardKind, same_tenant,
 };
-pub use bus::{
-    Batch, Bus, Ending, Holder, Listener, LogBatch, LogListener, LogUpdate, QueueUpdate,
-    StreamUpdate, Subscription,
-};
+pub use bus::{Bus, Hint, LocalBus};
 pub use commit::{
     Advance, Append, Change, Commit, Expect, NewRun, NewRunTask, Once, Placed, Projection, Receipt,
     RunTaskChange, Snapshot,
 };
 pub use error::Error;
 pub use group::GroupId;
+pub use hub::{
+    Batch, Ending, Holder, Hub, Listener, LogBatch, LogListener, LogUpdate, QueueUpdate,
+    StreamUpdate, Subscription,
+};
 pub use life::{Life, LifeStage, Reason, Waits, in_order, progress as job_progress};
 pub use log::{Kinds, LogPage, LogQuery, Logged, is_derived, topic};
 pub use query::{Direction, EventQuery, Page, Place, RunFilter, StreamInfo};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use riverrun_store::{
-    Advance, Awaited, Bus, Change, Commit, Matcher, NewAwait, RunTaskChange, Signal, Writer,
+    Advance, Awaited, Hub, Change, Commit, Matcher, NewAwait, RunTaskChange, Signal, Writer,
 };
 use riverrun_types::{ErrorCode, EventType, StreamName, time::NEVER, time::iso};
 
@@ -255,9 +255,9 @@ pub async fn a_signal_carries_the_id_of_its_event(store: S) {
 
 pub async fn the_bus_tells_whom_a_commit_woke(store: S) {
     sleepers(&store, &["r1", "r2"]).await;
-    let bus = Arc::new(Bus::default());
-    let writer = Writer::spawn(store.clone(), bus.clone());
-    let (one, two) = (bus.hold(&id("r1")), bus.hold(&id("r2")));
+    let hub = Arc::new(Hub::default());
+    let writer = Writer::spawn(store.clone(), hub.clone());
+    let (one, two) = (hub.hold(&id("r1")), hub.hold(&id("r2")));
     must(
         writer
             .commit(Commit::of(waits(awaits("a", "r1", callback(false)))))
@@ -265,23 +265,23 @@ pub async fn the_bus_tells_whom_a_commit_woke(store: S) {
     );
     let other = awaits("b", "r2", event("k", Matcher::Any));
     must(writer.commit(Commit::of(waits(other))).await);
-    bus.forget_due();
+    hub.forget_due();
     must(writer.commit(Commit::of(fires("a", "1"))).await);
     one.nudged().await;
-    assert_eq!(bus.next_due(), 0);
-    bus.forget_due();
+    assert_eq!(hub.next_due(), 0);
+    hub.forget_due();
     must(writer.commit(Commit::of(says(signal("k", "1")))).await);
     two.nudged().await;
-    assert_eq!(bus.next_due(), 0);
+    assert_eq!(hub.next_due(), 0);
     let listen = Change::Listen {
         kind: "k".into(),
         on: true,
     };
     must(writer.commit(Commit::of(listen)).await);
     must(writer.commit(Commit::of(says(signal("k", "1")))).await);
-    bus.signals().notified().await;
+    hub.signals().notified().await;
     // A finished decision that wakes nobody leaves the due time alone.
-    bus.forget_due();
+    hub.forget_due();
     let keep = Advance {
         task: RunTaskChange::Keep,
         ..advance("r1")
@@ -292,5 +292,5 @@ pub async fn the_bus_tells_whom_a_commit_woke(store: S) {
             .await,
     );
     assert!(receipt.woken.is_empty() && !receipt.signalled);
-    assert_eq!(bus.next_due(), NEVER);
+    assert_eq!(hub.next_due(), NEVER);
 }
