@@ -6,7 +6,7 @@ use futures::FutureExt;
 use riverrun_contract::{Handler, Services, Work, compute};
 use riverrun_engine::Issue;
 use riverrun_expr::Sandbox;
-use riverrun_store::{Bus, Change, Commit, Receipt, Reclaimed, Store, Then, Writer};
+use riverrun_store::{Change, Commit, Hub, LocalBus, Receipt, Reclaimed, Store, Then, Writer};
 use riverrun_types::{Millis, flow::canonical_definition};
 use serde_json::Value;
 use tokio::sync::Semaphore;
@@ -34,7 +34,7 @@ pub struct Runtime {
 
 struct Inner {
     store: Arc<dyn Store>,
-    bus: Arc<Bus>,
+    bus: Arc<Hub>,
     writer: Writer,
     flows: Arc<Flows>,
     handlers: Arc<Handlers>,
@@ -77,7 +77,7 @@ impl Runtime {
             tracing::info!(runs, jobs, "took up what was under way at the last stop");
         }
         let careful_with = beginning.careful_with(reclaimed);
-        let bus = Arc::new(Bus::holding(options.live_total_bytes));
+        let bus = Arc::new(Hub::new(Arc::new(LocalBus), options.live_total_bytes));
         let handlers = Handlers::new(handlers).keeping(options.retention.emits_ms);
         let handlers = Arc::new(handlers);
         let flows = Arc::new(Flows::load(&*store, handlers.clone()).await?);
@@ -157,7 +157,7 @@ impl Runtime {
         &*self.inner.store
     }
 
-    pub fn bus(&self) -> &Arc<Bus> {
+    pub fn bus(&self) -> &Arc<Hub> {
         &self.inner.bus
     }
 
