@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use riverrun_store::{
-    adapter::{AwaitStore, CommitStore, FlowStore, HealthStore, QueueStore, RunStore, StreamStore, TriggerStore, UpkeepStore},
     AwaitFilter, AwaitRecord, AwaitStats, Beat, ClaimJobs, ClaimRunTasks, ClaimedJobs,
-    ClaimedRunTask, Commit, DueTriggers, EmitRecord, Error, EventQuery, FlowRecord, GroupId,
-    InStory, JobBeats, JobFilter, JobRecord, LogPage, LogQuery, Page, Place, Purge, QueueRecord,
-    Receipt, Reclaimed, Result, Retention, RunFilter, RunLease, RunRecord, SignalLane,
-    SignalRecord, Snapshot, StalledJob, Stats, Store, StoryQuery, StreamInfo, TriggerRecord,
-    Unheard,
+    ClaimedRunTask, Commit, DueTriggers, Error, EventQuery, FlowRecord, GroupId, InStory, JobBeats,
+    JobFilter, JobRecord, LogPage, LogQuery, Page, Place, Purge, QueueRecord, Receipt, Reclaimed,
+    Result, Retention, RunFilter, RunLease, RunRecord, SignalRecord, SignalsOf, Snapshot,
+    StalledJob, Stats, Store, StoryQuery, StreamInfo, TriggerRecord, Unheard,
+    adapter::{
+        AwaitStore, CommitStore, FlowStore, HealthStore, QueueStore, RunStore, StreamStore,
+        TriggerStore, UpkeepStore,
+    },
 };
 use riverrun_types::{Event, EventId, Json, Millis, Name, RunId, StreamName};
 
@@ -63,11 +65,6 @@ impl<B: Between> CommitStore for Through<B> {
 
 #[async_trait]
 impl<B: Between> RunStore for Through<B> {
-    async fn run(&self, id: &RunId) -> Result<Option<RunRecord>> {
-        self.between.called().await;
-        self.store.run(id).await
-    }
-
     async fn runs(&self, ids: &[RunId]) -> Result<Vec<RunRecord>> {
         self.between.called().await;
         self.store.runs(ids).await
@@ -137,11 +134,6 @@ impl<B: Between> StreamStore for Through<B> {
         self.store.log(query).await
     }
 
-    async fn log_end(&self) -> Result<u64> {
-        self.between.called().await;
-        self.store.log_end().await
-    }
-
     async fn story(&self, query: &StoryQuery) -> Result<Page<InStory>> {
         self.between.called().await;
         self.store.story(query).await
@@ -208,14 +200,9 @@ impl<B: Between> QueueStore for Through<B> {
         self.store.list_jobs(filter).await
     }
 
-    async fn queue(&self, name: &str) -> Result<Option<QueueRecord>> {
+    async fn queues(&self, name: Option<&str>) -> Result<Vec<QueueRecord>> {
         self.between.called().await;
-        self.store.queue(name).await
-    }
-
-    async fn queues(&self) -> Result<Vec<QueueRecord>> {
-        self.between.called().await;
-        self.store.queues().await
+        self.store.queues(name).await
     }
 
     async fn active_of_key(&self, queue: &str, key: &str) -> Result<u64> {
@@ -246,24 +233,14 @@ impl<B: Between> AwaitStore for Through<B> {
         self.store.await_stats().await
     }
 
-    async fn signals(&self, after: u64, limit: usize) -> Result<Vec<SignalRecord>> {
-        self.between.called().await;
-        self.store.signals(after, limit).await
-    }
-
-    async fn signals_of(
+    async fn signals(
         &self,
-        lane: &SignalLane,
+        of: SignalsOf<'_>,
         after: u64,
         limit: usize,
     ) -> Result<Vec<SignalRecord>> {
         self.between.called().await;
-        self.store.signals_of(lane, after, limit).await
-    }
-
-    async fn signals_for(&self, id: &str, after: u64, limit: usize) -> Result<Vec<SignalRecord>> {
-        self.between.called().await;
-        self.store.signals_for(id, after, limit).await
+        self.store.signals(of, after, limit).await
     }
 
     async fn candidates(
@@ -274,11 +251,6 @@ impl<B: Between> AwaitStore for Through<B> {
     ) -> Result<Page<AwaitRecord>> {
         self.between.called().await;
         self.store.candidates(signal, limit, cursor).await
-    }
-
-    async fn emitted(&self, after: u64, limit: usize) -> Result<Vec<EmitRecord>> {
-        self.between.called().await;
-        self.store.emitted(after, limit).await
     }
 
     async fn unheard(&self) -> Result<Unheard> {
@@ -316,14 +288,9 @@ impl<B: Between> TriggerStore for Through<B> {
 
 #[async_trait]
 impl<B: Between> FlowStore for Through<B> {
-    async fn flow(&self, id: &str, version: &str) -> Result<Option<FlowRecord>> {
+    async fn flows(&self, one: Option<(&str, &str)>) -> Result<Vec<FlowRecord>> {
         self.between.called().await;
-        self.store.flow(id, version).await
-    }
-
-    async fn flows(&self) -> Result<Vec<FlowRecord>> {
-        self.between.called().await;
-        self.store.flows().await
+        self.store.flows(one).await
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use riverrun_store::{Hub, Change, Commit, Writer};
+use riverrun_store::{Change, Commit, Hub, Writer};
 use riverrun_store_conformance::given::*;
 use riverrun_store_sqlite::{Options, SqliteStore};
 

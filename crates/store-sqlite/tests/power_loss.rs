@@ -18,7 +18,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use riverrun_store::{Hub, Change, Commit, Writer};
+use riverrun_store::{Change, Commit, Hub, Writer};
 use riverrun_store_conformance::given::*;
 use riverrun_store_sqlite::{Inspector, Options, RunRow, SqliteStore, verify};
 use riverrun_types::Draft;

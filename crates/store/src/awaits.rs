@@ -356,6 +356,16 @@ impl SignalRecord {
     }
 }
 
+/// Which signals of the outbox are asked for.
+#[derive(Clone, Copy, Debug)]
+pub enum SignalsOf<'a> {
+    All,
+    Lane(&'a SignalLane),
+    /// Those that the open await of an id may mean and that came in its time. Whether equalities
+    /// hold is left to the caller.
+    Await(&'a str),
+}
+
 /// Signals that are judged one after the other. Those of different lanes need not wait for each
 /// other.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

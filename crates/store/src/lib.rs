@@ -31,7 +31,8 @@ mod writer;
 pub use adapter::Store;
 pub use awaits::{
     AwaitFilter, AwaitRecord, AwaitState, AwaitStats, Awaited, EmitRecord, Fire, Given, KindStats,
-    Matcher, NewAwait, Signal, SignalLane, SignalRecord, Unheard, UnheardKind, same_tenant,
+    Matcher, NewAwait, Signal, SignalLane, SignalRecord, SignalsOf, Unheard, UnheardKind,
+    same_tenant,
 };
 pub use bus::{Bus, Hint, LocalBus};
 pub use commit::{

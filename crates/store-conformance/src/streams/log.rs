@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use riverrun_store::{
-    Hub, Change, Commit, Kinds, LogPage, LogQuery, LogUpdate, Logged, Retention, Writer,
+    Change, Commit, Hub, Kinds, LogPage, LogQuery, LogUpdate, Logged, Retention, Writer,
 };
 use riverrun_types::{Draft, EventType, RunStatus, StreamName};
 

@@ -6,7 +6,7 @@ use std::{
 };
 
 use riverrun_store::{
-    Advance, Hub, Change, ClaimRunTasks, Commit, Expect, NewRun, RunFilter, RunTaskChange, Writer,
+    Advance, Change, ClaimRunTasks, Commit, Expect, Hub, NewRun, RunFilter, RunTaskChange, Writer,
 };
 use riverrun_types::{ErrorCode, EventType, RunStatus, StreamName};
 

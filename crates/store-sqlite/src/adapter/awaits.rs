@@ -1,8 +1,11 @@
 //! Awaits, the outbox of signals, and events without subscribers.
 
 use async_trait::async_trait;
-use riverrun_store::{adapter::AwaitStore, AwaitFilter, AwaitRecord, AwaitStats, EmitRecord, Page, Result, SignalLane, SignalRecord, Unheard};
-use riverrun_types::{RunId};
+use riverrun_store::{
+    AwaitFilter, AwaitRecord, AwaitStats, Page, Result, SignalRecord, SignalsOf, Unheard,
+    adapter::AwaitStore,
+};
+use riverrun_types::RunId;
 
 use crate::{SqliteStore, read};
 
@@ -28,26 +31,28 @@ impl AwaitStore for SqliteStore {
         self.read(read::await_stats).await
     }
 
-    async fn signals(&self, after: u64, limit: usize) -> Result<Vec<SignalRecord>> {
-        self.read(move |view| read::signals(view, None, after, limit))
-            .await
-    }
-
-    async fn signals_of(
+    async fn signals(
         &self,
-        lane: &SignalLane,
+        of: SignalsOf<'_>,
         after: u64,
         limit: usize,
     ) -> Result<Vec<SignalRecord>> {
-        let lane = lane.clone();
-        self.read(move |view| read::signals(view, Some(&lane), after, limit))
-            .await
-    }
-
-    async fn signals_for(&self, id: &str, after: u64, limit: usize) -> Result<Vec<SignalRecord>> {
-        let id = id.to_owned();
-        self.glance(move |view| read::signals_for(view, &id, after, limit))
-            .await
+        match of {
+            SignalsOf::All => {
+                self.read(move |view| read::signals(view, None, after, limit))
+                    .await
+            }
+            SignalsOf::Lane(lane) => {
+                let lane = lane.clone();
+                self.read(move |view| read::signals(view, Some(&lane), after, limit))
+                    .await
+            }
+            SignalsOf::Await(id) => {
+                let id = id.to_owned();
+                self.glance(move |view| read::signals_for(view, &id, after, limit))
+                    .await
+            }
+        }
     }
 
     async fn candidates(
@@ -58,11 +63,6 @@ impl AwaitStore for SqliteStore {
     ) -> Result<Page<AwaitRecord>> {
         let (signal, cursor) = (signal.clone(), cursor.map(str::to_owned));
         self.read(move |view| read::candidates(view, &signal, limit, cursor.as_deref()))
-            .await
-    }
-
-    async fn emitted(&self, after: u64, limit: usize) -> Result<Vec<EmitRecord>> {
-        self.read(move |view| read::emitted(view, after, limit))
             .await
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use riverrun_store::{adapter::CommitStore, Commit, Error, GroupId, Receipt, Result};
+use riverrun_store::{Commit, Error, GroupId, Receipt, Result, adapter::CommitStore};
 
 use crate::{SqliteStore, apply, core, reserve};
 

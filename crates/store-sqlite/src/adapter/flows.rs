@@ -1,19 +1,18 @@
 //! Registered definitions.
 
 use async_trait::async_trait;
-use riverrun_store::{adapter::FlowStore, FlowRecord, Result};
+use riverrun_store::{FlowRecord, Result, adapter::FlowStore};
 
 use crate::{SqliteStore, read};
 
 #[async_trait]
 impl FlowStore for SqliteStore {
-    async fn flow(&self, id: &str, version: &str) -> Result<Option<FlowRecord>> {
+    async fn flows(&self, one: Option<(&str, &str)>) -> Result<Vec<FlowRecord>> {
+        let Some((id, version)) = one else {
+            return self.read(read::flows).await;
+        };
         let (id, version) = (id.to_owned(), version.to_owned());
-        self.glance(move |view| read::flow(view, &id, &version))
-            .await
-    }
-
-    async fn flows(&self) -> Result<Vec<FlowRecord>> {
-        self.read(read::flows).await
+        let read = move |view: read::View<'_>| read::flow(view, &id, &version);
+        Ok(self.glance(read).await?.into_iter().collect())
     }
 }

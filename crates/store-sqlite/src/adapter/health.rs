@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
-use riverrun_store::{adapter::HealthStore, Error, Result, Stats};
+use riverrun_store::{Error, Result, Stats, adapter::HealthStore};
 use riverrun_types::{Json, Millis};
 
 use crate::{SqliteStore, read, upkeep};

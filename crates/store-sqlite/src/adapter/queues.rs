@@ -1,7 +1,10 @@
 //! Queues and jobs: claims, leases, lists.
 
 use async_trait::async_trait;
-use riverrun_store::{adapter::QueueStore, ClaimJobs, ClaimedJobs, Error, JobBeats, JobFilter, JobRecord, Page, Purge, QueueRecord, Result, StalledJob};
+use riverrun_store::{
+    ClaimJobs, ClaimedJobs, Error, JobBeats, JobFilter, JobRecord, Page, Purge, QueueRecord,
+    Result, StalledJob, adapter::QueueStore,
+};
 use riverrun_types::{Millis, Name, RunId};
 
 use crate::{SqliteStore, queue, read};
@@ -75,13 +78,14 @@ impl QueueStore for SqliteStore {
         self.read(move |view| read::list_jobs(view, &filter)).await
     }
 
-    async fn queue(&self, name: &str) -> Result<Option<QueueRecord>> {
-        let name = name.to_owned();
-        self.glance(move |view| read::queue(view, &name)).await
-    }
-
-    async fn queues(&self) -> Result<Vec<QueueRecord>> {
-        self.read(read::queues).await
+    async fn queues(&self, name: Option<&str>) -> Result<Vec<QueueRecord>> {
+        match name.map(str::to_owned) {
+            Some(name) => {
+                self.glance(move |view| read::queues(view, Some(&name)))
+                    .await
+            }
+            None => self.read(|view| read::queues(view, None)).await,
+        }
     }
 
     async fn active_of_key(&self, queue: &str, key: &str) -> Result<u64> {

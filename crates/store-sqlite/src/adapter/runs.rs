@@ -1,19 +1,22 @@
 //! Runs, their snapshots, and the run tasks that drive them.
 
 use async_trait::async_trait;
-use riverrun_store::{adapter::RunStore, Beat, ClaimRunTasks, ClaimedRunTask, Page, Result, RunFilter, RunLease, RunRecord, Snapshot};
+use riverrun_store::{
+    Beat, ClaimRunTasks, ClaimedRunTask, Page, Result, RunFilter, RunLease, RunRecord, Snapshot,
+    adapter::RunStore,
+};
 use riverrun_types::{Millis, RunId};
 
 use crate::{SqliteStore, read, run_task_lease};
 
 #[async_trait]
 impl RunStore for SqliteStore {
-    async fn run(&self, id: &RunId) -> Result<Option<RunRecord>> {
-        let id = id.clone();
-        self.find(move |view| read::run(view, &id)).await
-    }
-
     async fn runs(&self, ids: &[RunId]) -> Result<Vec<RunRecord>> {
+        if let [id] = ids {
+            let id = id.clone();
+            let found = self.find(move |view| read::run(view, &id)).await?;
+            return Ok(found.into_iter().collect());
+        }
         let ids = ids.to_vec();
         self.read(move |view| read::runs(view, &ids)).await
     }

@@ -1,7 +1,10 @@
 //! Events: of one stream, of all streams, of one story.
 
 use async_trait::async_trait;
-use riverrun_store::{adapter::StreamStore, EventQuery, InStory, LogPage, LogQuery, Page, Place, Result, StoryQuery, StreamInfo};
+use riverrun_store::{
+    EventQuery, InStory, LogPage, LogQuery, Page, Place, Result, StoryQuery, StreamInfo,
+    adapter::StreamStore,
+};
 use riverrun_types::{Event, EventId, StreamName};
 
 use crate::{SqliteStore, read};
@@ -41,10 +44,6 @@ impl StreamStore for SqliteStore {
     async fn log(&self, query: &LogQuery) -> Result<LogPage> {
         let query = query.clone();
         self.read(move |view| read::log(view, &query)).await
-    }
-
-    async fn log_end(&self) -> Result<u64> {
-        self.read(read::log_end).await
     }
 
     async fn story(&self, query: &StoryQuery) -> Result<Page<InStory>> {

@@ -1,8 +1,8 @@
 //! Triggers and their due times.
 
 use async_trait::async_trait;
-use riverrun_store::{adapter::TriggerStore, DueTriggers, Page, Result, TriggerRecord};
-use riverrun_types::{Millis};
+use riverrun_store::{DueTriggers, Page, Result, TriggerRecord, adapter::TriggerStore};
+use riverrun_types::Millis;
 
 use crate::{SqliteStore, read};
 

@@ -1,7 +1,7 @@
 //! Retention, takeover after a crash, and what a server stores about itself.
 
 use async_trait::async_trait;
-use riverrun_store::{adapter::UpkeepStore, Reclaimed, Result, Retention};
+use riverrun_store::{Reclaimed, Result, Retention, adapter::UpkeepStore};
 use riverrun_types::{Json, Millis};
 
 use crate::{SqliteStore, awaits, marker, queue, read, run_task_lease, triggers, upkeep};

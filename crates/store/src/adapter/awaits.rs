@@ -1,9 +1,9 @@
 //! Awaits, the outbox of signals, and events without subscribers.
 
 use async_trait::async_trait;
-use riverrun_types::{RunId};
+use riverrun_types::RunId;
 
-use crate::{AwaitFilter, AwaitRecord, AwaitStats, EmitRecord, Page, Result, SignalLane, SignalRecord, Unheard};
+use crate::{AwaitFilter, AwaitRecord, AwaitStats, Page, Result, SignalRecord, SignalsOf, Unheard};
 
 /// Awaits and the outbox.
 #[async_trait]
@@ -20,22 +20,15 @@ pub trait AwaitStore: Send + Sync + 'static {
     async fn await_stats(&self) -> Result<AwaitStats>;
 
     /// The outbox: up to `limit` signals with numbers above `after`, in order, and fewer where they
-    /// are large (see [`crate::EventQuery::PAGE_BYTES`]): only an empty answer means that there are none.
-    /// A signal stays until it is [removed](crate::Change::RemoveSignal).
-    async fn signals(&self, after: u64, limit: usize) -> Result<Vec<SignalRecord>>;
-
-    /// As [`AwaitStore::signals`], of one lane alone.
-    async fn signals_of(
+    /// are large (see [`EventQuery::PAGE_BYTES`](crate::EventQuery::PAGE_BYTES)): only an empty
+    /// answer means that there are none. A signal stays until it is
+    /// [removed](crate::Change::RemoveSignal).
+    async fn signals(
         &self,
-        lane: &SignalLane,
+        of: SignalsOf<'_>,
         after: u64,
         limit: usize,
     ) -> Result<Vec<SignalRecord>>;
-
-    /// The signals of the outbox with numbers above `after` that this open await may mean and that
-    /// came in its time, in order; fewer where they are large, as with [`AwaitStore::signals`]. Whether
-    /// equalities hold is left to the caller.
-    async fn signals_for(&self, id: &str, after: u64, limit: usize) -> Result<Vec<SignalRecord>>;
 
     /// The open awaits that a signal of the outbox may fire and has not, oldest first: those that
     /// were there before its event, of its tenant, with equalities that hold. One with a filter is
@@ -47,10 +40,6 @@ pub trait AwaitStore: Send + Sync + 'static {
         cursor: Option<&str>,
     ) -> Result<Page<AwaitRecord>>;
 
-    /// Up to `limit` emitted events with numbers above `after`, in order, as far as they are kept;
-    /// fewer where they are large, as with [`AwaitStore::signals`].
-    async fn emitted(&self, after: u64, limit: usize) -> Result<Vec<EmitRecord>>;
-
-    /// How many emitted events nobody reacted to.
+    /// How many emitted events had no subscriber.
     async fn unheard(&self) -> Result<Unheard>;
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use riverrun_types::{Millis};
+use riverrun_types::Millis;
 
 use crate::{Commit, GroupId, Receipt, Result};
 

@@ -1,7 +1,7 @@
 //! Whether the store works, facts about it, and closing it.
 
 use async_trait::async_trait;
-use riverrun_types::{Json};
+use riverrun_types::Json;
 
 use crate::{Error, Result, Stats};
 

@@ -3,7 +3,10 @@
 use async_trait::async_trait;
 use riverrun_types::{Millis, Name, RunId};
 
-use crate::{ClaimJobs, ClaimedJobs, JobBeats, JobFilter, JobRecord, Page, Purge, QueueRecord, Result, StalledJob};
+use crate::{
+    ClaimJobs, ClaimedJobs, JobBeats, JobFilter, JobRecord, Page, Purge, QueueRecord, Result,
+    StalledJob,
+};
 
 /// Queues and jobs.
 #[async_trait]
@@ -41,10 +44,13 @@ pub trait QueueStore: Send + Sync + 'static {
 
     async fn list_jobs(&self, filter: &JobFilter) -> Result<Page<JobRecord>>;
 
-    async fn queue(&self, name: &str) -> Result<Option<QueueRecord>>;
+    /// The queue of a name, or every queue, by name.
+    async fn queues(&self, name: Option<&str>) -> Result<Vec<QueueRecord>>;
 
-    /// Every queue, by name.
-    async fn queues(&self) -> Result<Vec<QueueRecord>>;
+    /// The queue of a name.
+    async fn queue(&self, name: &str) -> Result<Option<QueueRecord>> {
+        Ok(self.queues(Some(name)).await?.pop())
+    }
 
     /// How many jobs of a key in a queue are active.
     async fn active_of_key(&self, queue: &str, key: &str) -> Result<u64>;

@@ -3,15 +3,20 @@
 use async_trait::async_trait;
 use riverrun_types::{Millis, RunId};
 
-use crate::{Beat, ClaimRunTasks, ClaimedRunTask, Page, Result, RunFilter, RunLease, RunRecord, Snapshot};
+use crate::{
+    Beat, ClaimRunTasks, ClaimedRunTask, Page, Result, RunFilter, RunLease, RunRecord, Snapshot,
+};
 
 /// Runs and run tasks.
 #[async_trait]
 pub trait RunStore: Send + Sync + 'static {
-    async fn run(&self, id: &RunId) -> Result<Option<RunRecord>>;
-
     /// The records of those of `ids` that exist, in any order.
     async fn runs(&self, ids: &[RunId]) -> Result<Vec<RunRecord>>;
+
+    /// The record of one run.
+    async fn run(&self, id: &RunId) -> Result<Option<RunRecord>> {
+        Ok(self.runs(std::slice::from_ref(id)).await?.pop())
+    }
 
     /// A page of runs, newest first.
     async fn list_runs(&self, filter: &RunFilter) -> Result<Page<RunRecord>>;

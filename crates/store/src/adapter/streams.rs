@@ -29,8 +29,10 @@ pub trait StreamStore: Send + Sync + 'static {
     /// a reader that goes on from there misses nothing. What was deleted or trimmed is left out.
     async fn log(&self, query: &LogQuery) -> Result<LogPage>;
 
-    /// The number of the log's last event, whether it is still kept or not; 0 before the first.
-    async fn log_end(&self) -> Result<u64>;
+    /// The number of the log's last event ([`LogPage::end`]).
+    async fn log_end(&self) -> Result<u64> {
+        Ok(self.log(&LogQuery::end()).await?.end)
+    }
 
     /// A page of the events of a story, in the order of their times; those of one time by stream. An
     /// id that nothing has is an empty page.

@@ -1,7 +1,7 @@
 //! Triggers and their due times.
 
 use async_trait::async_trait;
-use riverrun_types::{Millis};
+use riverrun_types::Millis;
 
 use crate::{DueTriggers, Page, Result, TriggerRecord};
 

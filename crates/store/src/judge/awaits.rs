@@ -16,7 +16,7 @@ pub trait AwaitRows: Read {
     fn await_by(&mut self, id: &Name) -> Result<Option<AwaitRecord>, Self::Error>;
 
     /// Whether the outbox has signals above the number `judged` for an open await
-    /// ([`crate::adapter::AwaitStore::signals_for`]).
+    /// ([`SignalsOf::Await`](crate::SignalsOf::Await)).
     fn has_unjudged(&mut self, id: &Name, judged: u64) -> Result<bool, Self::Error>;
 
     /// Visits the tenant and the text of every kept event of a kind from a time on, in their order.
