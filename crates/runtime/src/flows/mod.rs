@@ -104,7 +104,7 @@ impl Flows {
             handlers,
             known: RwLock::default(),
         };
-        for record in store.flows().await? {
+        for record in store.flows(None).await? {
             flows.remember(record);
         }
         Ok(flows)

@@ -273,7 +273,7 @@ impl Runtime {
 
     /// Every queue that has had a job or has a process here, by name.
     pub async fn queues(&self) -> Result<Vec<QueueView>> {
-        let mut records = self.store().queues().await?;
+        let mut records = self.store().queues(None).await?;
         for process in self.processes().all() {
             let queue = &process.config.queue;
             if self.has_queue(queue) && !records.iter().any(|record| record.name == *queue) {

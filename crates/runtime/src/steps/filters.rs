@@ -8,7 +8,7 @@ use riverrun_contract::compile_expr;
 use riverrun_expr::Expr;
 use riverrun_store::{
     AwaitRecord, Awaited, Change, Commit, Direction, Error as StoreError, EventQuery, Fire,
-    Matcher, SignalRecord, Store, equality,
+    Matcher, SignalRecord, SignalsOf, Store, equality,
 };
 use riverrun_types::{
     Code, Draft, ErrorCode, Event, EventType, Json, Millis, Name, RunId, StepRef, StreamName,
@@ -81,7 +81,10 @@ impl Runtime {
     pub(super) async fn judge_in_time(&self, record: &AwaitRecord) -> Result<Option<u64>> {
         let mut judged = 0;
         loop {
-            let signals = self.store().signals_for(&record.id, judged, BATCH).await?;
+            let signals = self
+                .store()
+                .signals(SignalsOf::Await(&record.id), judged, BATCH)
+                .await?;
             let Some(last) = signals.last() else {
                 return Ok(Some(judged));
             };

@@ -11,7 +11,7 @@ use std::{
 };
 
 use futures::{FutureExt, StreamExt, stream::FuturesUnordered};
-use riverrun_store::{Change, Commit, SignalLane, SignalRecord};
+use riverrun_store::{Change, Commit, SignalLane, SignalRecord, SignalsOf};
 
 use crate::{
     Result, Runtime,
@@ -119,7 +119,10 @@ impl Lanes {
             // All were judged. What is there all the same became visible late.
             self.seen = 0;
         }
-        let signals = runtime.store().signals(self.seen, BATCH).await?;
+        let signals = runtime
+            .store()
+            .signals(SignalsOf::All, self.seen, BATCH)
+            .await?;
         let count = signals.len();
         // What is not judged at once is better kept in the store.
         let keeps = self.ready.len() < MAX_UNDER_WAY;
@@ -183,7 +186,9 @@ impl Judge<'_> {
         let mut next = std::mem::take(&mut cursor.next);
         if next.is_empty() {
             let store = self.runtime.store();
-            next = store.signals_of(&cursor.lane, cursor.after, BATCH).await?;
+            next = store
+                .signals(SignalsOf::Lane(&cursor.lane), cursor.after, BATCH)
+                .await?;
         }
         if next.is_empty() {
             // Somebody else has judged them.

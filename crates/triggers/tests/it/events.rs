@@ -1,7 +1,7 @@
 //! Emitted events that start runs.
 
 use riverrun_runtime::{Listener, StartRequest};
-use riverrun_store::{Change, Commit, EmitRecord, EventQuery, Signal, SignalRecord};
+use riverrun_store::{Change, Commit, EmitRecord, EventQuery, Signal, SignalRecord, SignalsOf};
 use riverrun_types::{Json, RunId, StreamName};
 use serde_json::{Value, json};
 
@@ -225,7 +225,13 @@ async fn a_kind_that_no_event_has_is_refused() {
 
 /// Whether an event of a kind goes into the outbox.
 async fn is_listened_to(given: &Given, kind: &str) -> bool {
-    let before = given.runtime.store().signals(0, 1_000).await.unwrap().len();
+    let before = given
+        .runtime
+        .store()
+        .signals(SignalsOf::All, 0, 1_000)
+        .await
+        .unwrap()
+        .len();
     let signal = Signal {
         kind: kind.into(),
         event: Json::of(&json!({"type": kind})),
@@ -238,7 +244,13 @@ async fn is_listened_to(given: &Given, kind: &str) -> bool {
     let commit = Commit::of(Change::Signal(Box::new(signal)));
     let receipt = given.runtime.commit(commit).await.unwrap();
     // Somebody may have read it from there already.
-    let after = given.runtime.store().signals(0, 1_000).await.unwrap().len();
+    let after = given
+        .runtime
+        .store()
+        .signals(SignalsOf::All, 0, 1_000)
+        .await
+        .unwrap()
+        .len();
     receipt.signalled || after > before
 }
 
