@@ -58,6 +58,10 @@ impl<B: Between> CommitStore for Through<B> {
         results
     }
 
+    fn remembers_groups(&self) -> bool {
+        self.store.remembers_groups()
+    }
+
     fn now_ms(&self, local_ms: Millis) -> Millis {
         self.store.now_ms(local_ms)
     }

@@ -25,6 +25,13 @@ pub trait CommitStore: Send + Sync + 'static {
         None
     }
 
+    /// Whether a group that is committed again under its id is not applied again, but answered as
+    /// before. A store whose answers can be lost must know that; one in this process need not, and
+    /// judges the group anew.
+    fn remembers_groups(&self) -> bool {
+        false
+    }
+
     /// The time by the store's clock when this machine's shows `local_ms`. Leases and limits go by
     /// it, so that instances whose clocks differ agree; it never goes back. A store on this machine
     /// has this machine's clock.
