@@ -1,7 +1,7 @@
 //! Hints between the instances that share a store.
 //!
-//! A [`Hub`](crate::Hub) delivers to the listeners of its own process. What it delivers it also tells
-//! the hubs of the other instances, as hints over a [`Bus`]. A hint holds no data: its receiver reads
+//! A [`Hub`](crate::Hub) delivers to the listeners of its own process. It also sends hints about
+//! it to the hubs of the other instances over a [`Bus`]. A hint holds no data: its receiver reads
 //! the store. A hint that is lost delays a reader until it looks by itself, and one that is repeated
 //! costs a read, so a bus needs neither an order nor a guarantee.
 
@@ -21,7 +21,7 @@ pub enum Hint {
     JobsRemoved,
     /// A queue may have jobs to claim.
     Work(Name),
-    /// Somebody moved a run, or cancelled a job: the holder of its lease looks again.
+    /// A run was moved, or a job cancelled: the holder of its lease looks again.
     Nudge(RunId),
     /// A run has ended or was deleted.
     Ended(RunId),
@@ -52,7 +52,7 @@ pub trait Bus: Send + Sync + 'static {
     async fn next(&self) -> Hint;
 }
 
-/// The bus of a process that has its store to itself: there is nobody to tell.
+/// The bus of a process that has its store to itself: no other instance needs a hint.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LocalBus;
 

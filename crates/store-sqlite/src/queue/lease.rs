@@ -115,8 +115,8 @@ pub(crate) fn stalled(
     Ok((stalled, next))
 }
 
-/// The folder has one owner, so whoever held a lease is gone: all have run out. Says which jobs were
-/// held; leases that hold none any more are forgotten by and by.
+/// The folder has one owner, so all leases have run out. Returns the jobs that were held; leases
+/// without jobs are removed later.
 pub(crate) fn reclaim(core: &Core) -> Worked<Vec<RunId>> {
     core.conn
         .prepare_cached("UPDATE leases SET until_ms = 0")?
@@ -128,7 +128,7 @@ pub(crate) fn reclaim(core: &Core) -> Worked<Vec<RunId>> {
     held.map(|id| Ok(RunId::new(&id?))).collect()
 }
 
-/// Makes delayed jobs whose time has come waiting, in every queue: nobody may be claiming from it.
+/// Makes delayed jobs whose time has come waiting, in every queue, also in those without claims.
 fn promote_all(core: &Core, now: Millis) -> Worked<()> {
     let queues = &mut *core.queues.borrow_mut();
     for no in queues.all() {

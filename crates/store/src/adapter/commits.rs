@@ -11,7 +11,7 @@ use crate::{Commit, GroupId, Receipt, Result};
 #[async_trait]
 pub trait CommitStore: Send + Sync + 'static {
     /// Applies each commit of the group whole or refuses it, in order, and makes all of them
-    /// durable together before it answers. A refusal touches nobody else in the group; a failure
+    /// durable together before it answers. A refusal affects no other commit of the group; a failure
     /// of the disk fails the whole group. Called by the [`crate::Writer`] alone.
     ///
     /// Each group has an id of its own. A store behind a network keeps it with the group, so that

@@ -18,12 +18,12 @@ pub trait QueueStore: Send + Sync + 'static {
     /// A lease that holds nothing yet, for jobs that begin where they are added ([`crate::TakeJobs`]).
     async fn lease_jobs(&self, owner: &Name, until_ms: Millis) -> Result<u64>;
 
-    /// Moves the expiry of the leases with these tokens, and tells which are lost and which jobs
-    /// under them somebody wants to stop.
+    /// Moves the expiry of the leases with these tokens, and returns those that are lost and the
+    /// jobs under them that are to stop.
     async fn keep_jobs(&self, tokens: &[u64], until_ms: Millis) -> Result<JobBeats>;
 
     /// Up to `limit` jobs whose lease has run out, and when the next lease runs out. Delayed jobs
-    /// whose time has come wait from now on, also in queues that nobody claims from.
+    /// whose time has come wait from now on, also in queues without claims.
     async fn stalled_jobs(
         &self,
         now_ms: Millis,

@@ -28,13 +28,13 @@ pub trait RunStore: Send + Sync + 'static {
     /// out, earliest first, and leases them to `claim.owner`, durably.
     async fn claim_run_tasks(&self, claim: ClaimRunTasks) -> Result<Vec<ClaimedRunTask>>;
 
-    /// Moves the expiry of leases that are still held, and tells which were woken or lost.
+    /// Moves the expiry of leases that are still held, and returns which were woken or lost.
     async fn heartbeat(&self, leases: &[RunLease], until_ms: Millis) -> Result<Vec<Beat>>;
 
     /// When the next run task becomes due or the next lease of one runs out.
     async fn next_due(&self) -> Result<Option<Millis>>;
 
-    /// Keeps a run from being claimed until somebody wakes it, without looking at it. For one that
-    /// nobody can read; a run that is not there changes nothing.
+    /// Keeps a run from being claimed until it is woken, without reading it. For a run that cannot be
+    /// read; a run that does not exist changes nothing.
     async fn set_aside(&self, run: &RunId) -> Result<()>;
 }

@@ -67,7 +67,7 @@ impl Hub {
     /// Makes the readers of a stream read the store.
     pub(super) fn reread(&self, stream: &StreamName) {
         if let Some(sender) = self.streams.get(stream) {
-            // Nobody there any more is fine: the subscription is about to be removed.
+            // Without a receiver the subscription is about to be removed.
             let _ = sender.send(Arc::new(Batch::new(Vec::new(), None)));
         }
     }
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn lost_hints_make_everybody_look() {
+    async fn lost_hints_make_all_listeners_look() {
         let [_, hub] = hubs();
         let stream = StreamName::new("orders", "1");
         let (mut reader, run) = (hub.subscribe(&stream), RunId::new("r"));
@@ -237,6 +237,6 @@ mod tests {
     #[test]
     fn a_hub_alone_makes_no_hints() {
         let hub = Hub::default();
-        hub.send(|| unreachable!("nobody is told"));
+        hub.send(|| unreachable!("there is no other instance"));
     }
 }

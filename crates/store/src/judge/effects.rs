@@ -112,7 +112,7 @@ impl Settle {
             Settled::Released => (now_ms, ErrorChange::Keep, Losses::AsBefore),
         };
         if cancel != Cancel::No {
-            // Whoever decided that it waits again did not know that it was cancelled.
+            // The decision that it waits again was made without knowing that it was cancelled.
             return JobEffect::Ends {
                 state: JobState::Cancelled,
                 ended_ms: now_ms,

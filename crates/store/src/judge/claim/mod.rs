@@ -68,18 +68,22 @@ pub fn claim<R: ClaimRows>(rows: &mut R, claim: &ClaimJobs) -> Result<ClaimedJob
     };
     let queue = rows.queue();
     queue.rate_count += jobs.len() as i64;
-    // What the window has no room for any more may begin in the next one.
-    let over = claim.limits.rate.filter(|rate| {
-        let is_used_up = queue.rate_count >= i64::from(rate.max);
-        queue.waiting > 0 && (is_used_up || ready_ms.is_some())
-    });
-    let over = over.map(|rate| queue.window_end(rate));
-    let next_ms = [delayed_ms, over, ready_ms].into_iter().flatten().min();
+    let window_ms = next_window(queue, claim, ready_ms.is_some());
     Ok(ClaimedJobs {
         jobs,
-        next_ms,
+        next_ms: [delayed_ms, window_ms, ready_ms]
+            .into_iter()
+            .flatten()
+            .min(),
         are_left: queue.waiting > 0,
     })
+}
+
+/// What the window of a rate has no room for any more may begin in the next one.
+fn next_window(queue: &QueueRow, claim: &ClaimJobs, has_rest: bool) -> Option<Millis> {
+    let rate = claim.limits.rate?;
+    let is_used_up = queue.rate_count >= i64::from(rate.max);
+    (queue.waiting > 0 && (is_used_up || has_rest)).then(|| queue.window_end(rate))
 }
 
 /// How many jobs may begin.
@@ -119,43 +123,52 @@ fn serve<R: ClaimRows>(
     if rows.queue().keyed == 0 {
         return rows.begin(0, room);
     }
-    let limit = claim.limits.per_key.map_or(i64::MAX, i64::from);
     let mut jobs = Vec::new();
-    while jobs.len() < room as usize {
-        let left = room - jobs.len() as i64;
-        let lanes = next_lanes(rows, left)?;
-        let share = (left / (lanes.len() as i64).max(1)).max(1);
+    let left = |jobs: &Vec<_>| room - jobs.len() as i64;
+    while left(&jobs) > 0 {
+        let lanes = next_lanes(rows, left(&jobs))?;
+        let share = (left(&jobs) / (lanes.len() as i64).max(1)).max(1);
         let mut has_served = false;
         for lane in lanes {
-            let left = room - jobs.len() as i64;
-            let lane_room = if lane.place == 0 {
-                i64::MAX
-            } else {
-                limit - lane.active
-            };
-            let most = share.min(left).min(lane_room);
-            let begun = match most > 0 {
-                true => rows.begin(lane.place, most)?,
-                false => Vec::new(),
-            };
-            let count = begun.len() as i64;
-            // More may be active than may be now: the limit was higher before.
-            let is_full = count >= lane_room;
-            has_served |= count > 0 || is_full;
-            let queue = rows.queue();
-            queue.turn = queue.turn.max(lane.turn);
-            let turn = queue.turn + count;
-            match lane.place {
-                0 => queue.own_turn = turn,
-                place => rows.set_turn(place, if is_full { BLOCKED } else { turn })?,
-            }
-            jobs.extend(begun);
+            let most = share.min(left(&jobs));
+            has_served |= serve_lane(rows, claim, &lane, most, &mut jobs)?;
         }
         if !has_served {
             break;
         }
     }
     Ok(jobs)
+}
+
+/// Takes up to `most` jobs of a lane and moves it back. Says whether the next round differs from this
+/// one: jobs have begun, or the lane is passed over from now on.
+fn serve_lane<R: ClaimRows>(
+    rows: &mut R,
+    claim: &ClaimJobs,
+    lane: &LaneRow,
+    most: i64,
+    jobs: &mut Vec<ClaimedJob>,
+) -> Result<bool, R::Error> {
+    let lane_room = match claim.limits.per_key {
+        Some(per_key) if lane.place != 0 => i64::from(per_key) - lane.active,
+        _ => i64::MAX,
+    };
+    let begun = match most.min(lane_room) {
+        most @ 1.. => rows.begin(lane.place, most)?,
+        _ => Vec::new(),
+    };
+    let count = begun.len() as i64;
+    jobs.extend(begun);
+    // More may be active than may be now: the limit was higher before.
+    let is_full = count >= lane_room;
+    let queue = rows.queue();
+    queue.turn = queue.turn.max(lane.turn);
+    let turn = queue.turn + count;
+    match lane.place {
+        0 => queue.own_turn = turn,
+        place => rows.set_turn(place, if is_full { BLOCKED } else { turn })?,
+    }
+    Ok(count > 0 || is_full)
 }
 
 /// The lanes that are to be served next, at most `most`.
@@ -251,3 +264,6 @@ fn oldest<R: ClaimRows>(
     }
     Ok(oldest)
 }
+
+#[cfg(test)]
+mod tests;
