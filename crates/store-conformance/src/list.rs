@@ -197,6 +197,7 @@ macro_rules! with_checks {
                     an_outcome_and_what_follows_are_one_commit,
                     a_lease_is_kept_and_runs_out,
                     others_settle_only_what_has_run_out,
+                    an_outcome_does_what_the_rules_say,
                 }
                 park {
                     losses_are_counted_apart_from_attempts,
@@ -206,6 +207,7 @@ macro_rules! with_checks {
                 }
                 steer {
                     people_steer_jobs,
+                    what_people_do_is_what_the_rules_say,
                     a_wish_that_does_not_fit_is_refused,
                     what_ended_well_begins_anew_and_what_failed_goes_on,
                     cancelling_ends_what_waits_and_tells_the_holder_of_what_runs,
@@ -245,6 +247,7 @@ macro_rules! with_checks {
                     what_cannot_be_fired_is_refused,
                     nothing_is_fired_after_its_time,
                     a_callback_for_many_accepts_a_thousand,
+                    a_callback_is_fired_no_more_often_than_it_says,
                     what_was_fired_is_never_too_late,
                     firing_and_ending_race_and_one_wins,
                     many_who_fire_have_one_winner,
@@ -352,6 +355,11 @@ macro_rules! with_shared_checks {
             a_rate_limit_holds_for_both,
             an_expired_lease_is_taken_over_and_fences_its_holder,
             a_reader_of_the_log_misses_nothing_of_two_writers,
+            a_limit_of_a_key_holds_for_both,
+            an_await_expires_or_its_event_arrives,
+            an_await_that_looks_back_misses_no_event,
+            a_callback_is_used_up_once,
+            a_group_that_is_sent_again_is_applied_once,
         }
     };
 }

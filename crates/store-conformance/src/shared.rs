@@ -1,17 +1,20 @@
 //! Two instances on the same data.
 
-use riverrun_types::ErrorCode;
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use riverrun_store::{
-    Advance, Change, ClaimRunTasks, Commit, Expect, Kinds, Lasts, LogQuery, NewRun, NewTrigger,
-    NextDue, RunFilter,
+    Advance, Awaited, Change, ClaimRunTasks, Commit, Expect, Fire, GroupId, Kinds, Lasts, LogQuery,
+    Matcher, NewAwait, NewRun, NewTrigger, NextDue, RunFilter, Settle, Settled, SignalsOf,
 };
-use riverrun_types::{QueueLimits, Rate};
+use riverrun_types::{ErrorCode, QueueLimits, Rate};
 
 use crate::{
+    awaits::given::{
+        awaits, by_filter, callback, end, event, expires, found, is_open, says, signal, sleepers,
+        wait, waits,
+    },
     given::*,
-    queues::given::{add, asking, claim_within, job, unique},
+    queues::given::{add, asking, claim_within, done, ids_of, job, keyed, settle, unique, wrong},
 };
 
 /// Groups at once from each side of races.
@@ -150,6 +153,18 @@ pub async fn an_expired_lease_is_taken_over_and_fences_its_holder(one: S, other:
     let held = must(one.claim_jobs(asking(T0, 1)).await).jobs.remove(0);
     let (stalled, _) = must(other.stalled_jobs(T0 + 30_000, 10).await);
     assert_eq!(stalled[0].job.lease, held.lease);
+    let lost = Settled::Lost { error: wrong() };
+    let take_over = |now_ms| Settle {
+        if_expired: true,
+        ..Settle::new(&held.lease, lost.clone(), now_ms)
+    };
+    let early = change(&other, take_over(T0 + 29_999).into()).await;
+    assert_eq!(refusal(early), ErrorCode::JobLost);
+    must(change(&other, take_over(T0 + 30_000).into()).await);
+    let next = must(other.claim_jobs(asking(T0 + 30_000, 1)).await).jobs;
+    assert_eq!(ids_of(&next), ["j1"]);
+    let late = settle(&one, &held.lease, T0 + 30_000, done("1")).await;
+    assert_eq!(refusal(late), ErrorCode::JobLost);
 }
 
 pub async fn a_reader_of_the_log_misses_nothing_of_two_writers(one: S, other: S) {
@@ -193,4 +208,113 @@ pub async fn a_reader_of_the_log_misses_nothing_of_two_writers(one: S, other: S)
     for writer in writers {
         writer.await.expect("a writer panicked");
     }
+}
+
+pub async fn a_limit_of_a_key_holds_for_both(one: S, other: S) {
+    add(&one, (0..10).map(|at| keyed(&format!("j{at}"), "k"))).await;
+    let limits = QueueLimits {
+        per_key: Some(2),
+        ..QueueLimits::default()
+    };
+    let (first, second) = tokio::join!(
+        claim_within(&one, T0, limits),
+        claim_within(&other, T0, limits),
+    );
+    assert_eq!(first.jobs.len() + second.jobs.len(), 2);
+}
+
+pub async fn an_await_expires_or_its_event_arrives(one: S, other: S) {
+    for (kind, what) in [("plain", Matcher::Any), ("filtered", by_filter(&[]))] {
+        for round in 0..ROUNDS {
+            let name = format!("{kind}-{round}");
+            sleepers(&one, &[&name]).await;
+            wait(&one, awaits(&name, &name, event(kind, what.clone()))).await;
+            let (expired, said) = tokio::join!(
+                change(&one, expires(name.as_str().into(), 0, 0)),
+                change(&other, says(signal(kind, "{}"))),
+            );
+            let said = must(said);
+            let has_arrived = said.signalled || said.woken == [id(&name)];
+            match expired {
+                Ok(_) => assert!(!has_arrived, "{name} was over"),
+                Err(error) => {
+                    assert_eq!(error.code(), ErrorCode::Conflict);
+                    assert!(has_arrived, "{name} expired because of its event");
+                }
+            }
+            end(&one, &name).await;
+        }
+    }
+}
+
+pub async fn an_await_that_looks_back_misses_no_event(one: S, other: S) {
+    for (kind, what) in [("plain", Matcher::Any), ("filtered", by_filter(&[]))] {
+        for round in 0..ROUNDS {
+            let (name, kind) = (format!("{kind}-{round}"), format!("{kind}-{round}"));
+            sleepers(&one, &[&name]).await;
+            let looks_back = NewAwait {
+                what: Awaited::Event {
+                    kind: kind.as_str().into(),
+                    matcher: what.clone(),
+                    lookback_ms: Some(5_000),
+                },
+                ..awaits(&name, &name, callback(false))
+            };
+            let (waits, said) = tokio::join!(
+                change(&one, waits(looks_back)),
+                change(&other, says(signal(&kind, "{}"))),
+            );
+            must(waits);
+            must(said);
+            let signals = must(other.signals(SignalsOf::Await(&name), 0, 10).await);
+            match what {
+                Matcher::Any => assert!(!is_open(&one, &name).await),
+                _ => assert_eq!(signals.len(), 1, "{name} has its event to judge"),
+            }
+        }
+    }
+}
+
+pub async fn a_callback_is_used_up_once(one: S, other: S) {
+    for round in 0..ROUNDS {
+        let name = format!("a{round}");
+        sleepers(&one, &[&name]).await;
+        wait(&one, awaits(&name, &name, callback(true))).await;
+        let fire = |store: &S, value: usize| {
+            let fire = Change::Fire(Box::new(Fire {
+                id: name.as_str().into(),
+                value: json(&value.to_string()),
+                now_ms: T0,
+                most: Some(3),
+            }));
+            let store = store.clone();
+            async move { change(&store, fire).await }
+        };
+        let fires = (0..3).flat_map(|at| [fire(&one, at), fire(&other, 3 + at)]);
+        let fired = futures::future::join_all(fires).await;
+        let (fired, refused): (Vec<_>, Vec<_>) = fired.into_iter().partition(Result::is_ok);
+        assert_eq!(fired.len(), 3);
+        for refused in refused {
+            assert_eq!(refusal(refused), ErrorCode::AwaitUsed);
+        }
+        assert_eq!(found(&other, &name).await.values.len(), 3);
+    }
+}
+
+/// A writer that has lost an answer sends its group again under the same id.
+pub async fn a_group_that_is_sent_again_is_applied_once(one: S, other: S) {
+    create(&one, run("r1")).await;
+    let append = riverrun_store::Append {
+        expect: Expect::Len(1),
+        ..append_to("r1", logs(T0, 1))
+    };
+    let group: Arc<[Commit]> = [Commit::of(Change::Append(append))].into();
+    let group_id = GroupId::first();
+    let first = must(one.commit(group_id.clone(), group.clone()).await.remove(0));
+    let again = other.commit(group_id, group).await.remove(0);
+    match one.remembers_groups() {
+        true => assert_eq!(must(again), first),
+        false => assert_eq!(refusal(again), ErrorCode::Conflict),
+    }
+    assert_eq!(record(&one, "r1").await.len, 2);
 }

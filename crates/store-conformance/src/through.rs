@@ -6,11 +6,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use riverrun_store::{
     AwaitFilter, AwaitRecord, AwaitStats, Beat, ClaimJobs, ClaimRunTasks, ClaimedJobs,
-    ClaimedRunTask, Commit, DueTriggers, EmitRecord, Error, EventQuery, FlowRecord, GroupId,
-    InStory, JobBeats, JobFilter, JobRecord, LogPage, LogQuery, Page, Place, Purge, QueueRecord,
-    Receipt, Reclaimed, Result, Retention, RunFilter, RunLease, RunRecord, SignalLane,
-    SignalRecord, Snapshot, StalledJob, Stats, Store, StoryQuery, StreamInfo, TriggerRecord,
-    Unheard,
+    ClaimedRunTask, Commit, DueTriggers, Error, EventQuery, FlowRecord, GroupId, InStory, JobBeats,
+    JobFilter, JobRecord, LogPage, LogQuery, Page, Place, Purge, QueueRecord, Receipt, Reclaimed,
+    Result, Retention, RunFilter, RunLease, RunRecord, SignalRecord, SignalsOf, Snapshot,
+    StalledJob, Stats, Store, StoryQuery, StreamInfo, TriggerRecord, Unheard,
+    adapter::{
+        AwaitStore, CommitStore, FlowStore, HealthStore, QueueStore, RunStore, StreamStore,
+        TriggerStore, UpkeepStore,
+    },
 };
 use riverrun_types::{Event, EventId, Json, Millis, Name, RunId, StreamName};
 
@@ -44,7 +47,7 @@ impl<B: Between> Through<B> {
 }
 
 #[async_trait]
-impl<B: Between> Store for Through<B> {
+impl<B: Between> CommitStore for Through<B> {
     async fn commit(&self, id: GroupId, group: Arc<[Commit]>) -> Vec<Result<Receipt>> {
         self.between.called().await;
         if let Err(error) = self.between.writes().await {
@@ -55,15 +58,30 @@ impl<B: Between> Store for Through<B> {
         results
     }
 
+    fn remembers_groups(&self) -> bool {
+        self.store.remembers_groups()
+    }
+
     fn now_ms(&self, local_ms: Millis) -> Millis {
         self.store.now_ms(local_ms)
     }
+}
 
-    async fn events(&self, stream: &StreamName, query: &EventQuery) -> Result<Vec<Event>> {
+#[async_trait]
+impl<B: Between> RunStore for Through<B> {
+    async fn runs(&self, ids: &[RunId]) -> Result<Vec<RunRecord>> {
         self.between.called().await;
-        let events = self.store.events(stream, query).await?;
-        self.between.events_read(query, &events).await;
-        Ok(events)
+        self.store.runs(ids).await
+    }
+
+    async fn list_runs(&self, filter: &RunFilter) -> Result<Page<RunRecord>> {
+        self.between.called().await;
+        self.store.list_runs(filter).await
+    }
+
+    async fn snapshot(&self, run: &RunId, len: u64) -> Result<Option<Snapshot>> {
+        self.between.called().await;
+        self.store.snapshot(run, len).await
     }
 
     async fn claim_run_tasks(&self, claim: ClaimRunTasks) -> Result<Vec<ClaimedRunTask>> {
@@ -85,26 +103,54 @@ impl<B: Between> Store for Through<B> {
         self.store.next_due().await
     }
 
-    async fn reclaim(&self) -> Result<Reclaimed> {
-        self.between.called().await;
-        self.store.reclaim().await
-    }
-
     async fn set_aside(&self, run: &RunId) -> Result<()> {
         self.between.called().await;
         self.store.set_aside(run).await
     }
+}
 
-    async fn marker(&self, name: &str) -> Result<Option<Json>> {
+#[async_trait]
+impl<B: Between> StreamStore for Through<B> {
+    async fn events(&self, stream: &StreamName, query: &EventQuery) -> Result<Vec<Event>> {
         self.between.called().await;
-        self.store.marker(name).await
+        let events = self.store.events(stream, query).await?;
+        self.between.events_read(query, &events).await;
+        Ok(events)
     }
 
-    async fn set_marker(&self, name: &str, value: Option<Json>) -> Result<()> {
+    async fn locate(&self, stream: &StreamName, place: Place) -> Result<u64> {
         self.between.called().await;
-        self.store.set_marker(name, value).await
+        self.store.locate(stream, place).await
     }
 
+    async fn list_streams(
+        &self,
+        kind: &str,
+        limit: usize,
+        cursor: Option<&str>,
+    ) -> Result<Page<StreamInfo>> {
+        self.between.called().await;
+        self.store.list_streams(kind, limit, cursor).await
+    }
+
+    async fn log(&self, query: &LogQuery) -> Result<LogPage> {
+        self.between.called().await;
+        self.store.log(query).await
+    }
+
+    async fn story(&self, query: &StoryQuery) -> Result<Page<InStory>> {
+        self.between.called().await;
+        self.store.story(query).await
+    }
+
+    async fn once(&self, key: &str) -> Result<Option<Vec<EventId>>> {
+        self.between.called().await;
+        self.store.once(key).await
+    }
+}
+
+#[async_trait]
+impl<B: Between> QueueStore for Through<B> {
     async fn claim_jobs(&self, claim: ClaimJobs) -> Result<ClaimedJobs> {
         self.between.called().await;
         let claimed = self.store.claim_jobs(claim).await?;
@@ -133,14 +179,9 @@ impl<B: Between> Store for Through<B> {
         self.store.stalled_jobs(now_ms, limit).await
     }
 
-    async fn jobs_ahead(&self, id: &RunId) -> Result<Option<u64>> {
+    async fn purge_jobs(&self, purge: &Purge) -> Result<u64> {
         self.between.called().await;
-        self.store.jobs_ahead(id).await
-    }
-
-    async fn newest_job(&self) -> Result<Option<RunId>> {
-        self.between.called().await;
-        self.store.newest_job().await
+        self.store.purge_jobs(purge).await
     }
 
     async fn job(&self, id: &RunId) -> Result<Option<JobRecord>> {
@@ -148,31 +189,34 @@ impl<B: Between> Store for Through<B> {
         self.store.job(id).await
     }
 
+    async fn newest_job(&self) -> Result<Option<RunId>> {
+        self.between.called().await;
+        self.store.newest_job().await
+    }
+
+    async fn jobs_ahead(&self, id: &RunId) -> Result<Option<u64>> {
+        self.between.called().await;
+        self.store.jobs_ahead(id).await
+    }
+
     async fn list_jobs(&self, filter: &JobFilter) -> Result<Page<JobRecord>> {
         self.between.called().await;
         self.store.list_jobs(filter).await
     }
 
-    async fn queue(&self, name: &str) -> Result<Option<QueueRecord>> {
+    async fn queues(&self, name: Option<&str>) -> Result<Vec<QueueRecord>> {
         self.between.called().await;
-        self.store.queue(name).await
-    }
-
-    async fn queues(&self) -> Result<Vec<QueueRecord>> {
-        self.between.called().await;
-        self.store.queues().await
+        self.store.queues(name).await
     }
 
     async fn active_of_key(&self, queue: &str, key: &str) -> Result<u64> {
         self.between.called().await;
         self.store.active_of_key(queue, key).await
     }
+}
 
-    async fn purge_jobs(&self, purge: &Purge) -> Result<u64> {
-        self.between.called().await;
-        self.store.purge_jobs(purge).await
-    }
-
+#[async_trait]
+impl<B: Between> AwaitStore for Through<B> {
     async fn await_by(&self, id: &str) -> Result<Option<AwaitRecord>> {
         self.between.called().await;
         self.store.await_by(id).await
@@ -193,19 +237,14 @@ impl<B: Between> Store for Through<B> {
         self.store.await_stats().await
     }
 
-    async fn signals(&self, after: u64, limit: usize) -> Result<Vec<SignalRecord>> {
-        self.between.called().await;
-        self.store.signals(after, limit).await
-    }
-
-    async fn signals_of(
+    async fn signals(
         &self,
-        lane: &SignalLane,
+        of: SignalsOf<'_>,
         after: u64,
         limit: usize,
     ) -> Result<Vec<SignalRecord>> {
         self.between.called().await;
-        self.store.signals_of(lane, after, limit).await
+        self.store.signals(of, after, limit).await
     }
 
     async fn candidates(
@@ -218,44 +257,22 @@ impl<B: Between> Store for Through<B> {
         self.store.candidates(signal, limit, cursor).await
     }
 
-    async fn signals_for(&self, id: &str, after: u64, limit: usize) -> Result<Vec<SignalRecord>> {
-        self.between.called().await;
-        self.store.signals_for(id, after, limit).await
-    }
-
-    async fn emitted(&self, after: u64, limit: usize) -> Result<Vec<EmitRecord>> {
-        self.between.called().await;
-        self.store.emitted(after, limit).await
-    }
-
-    async fn once(&self, key: &str) -> Result<Option<Vec<EventId>>> {
-        self.between.called().await;
-        self.store.once(key).await
-    }
-
     async fn unheard(&self) -> Result<Unheard> {
         self.between.called().await;
         self.store.unheard().await
     }
+}
 
-    async fn log(&self, query: &LogQuery) -> Result<LogPage> {
-        self.between.called().await;
-        self.store.log(query).await
-    }
-
-    async fn log_end(&self) -> Result<u64> {
-        self.between.called().await;
-        self.store.log_end().await
-    }
-
-    async fn story(&self, query: &StoryQuery) -> Result<Page<InStory>> {
-        self.between.called().await;
-        self.store.story(query).await
-    }
-
+#[async_trait]
+impl<B: Between> TriggerStore for Through<B> {
     async fn trigger(&self, id: &str) -> Result<Option<TriggerRecord>> {
         self.between.called().await;
         self.store.trigger(id).await
+    }
+
+    async fn trigger_version(&self, id: &str) -> Result<Option<u64>> {
+        self.between.called().await;
+        self.store.trigger_version(id).await
     }
 
     async fn list_triggers(
@@ -271,55 +288,21 @@ impl<B: Between> Store for Through<B> {
         self.between.called().await;
         self.store.due_triggers(now_ms, limit).await
     }
+}
 
-    async fn trigger_version(&self, id: &str) -> Result<Option<u64>> {
+#[async_trait]
+impl<B: Between> FlowStore for Through<B> {
+    async fn flows(&self, one: Option<(&str, &str)>) -> Result<Vec<FlowRecord>> {
         self.between.called().await;
-        self.store.trigger_version(id).await
+        self.store.flows(one).await
     }
+}
 
-    async fn run(&self, id: &RunId) -> Result<Option<RunRecord>> {
+#[async_trait]
+impl<B: Between> UpkeepStore for Through<B> {
+    async fn reclaim(&self) -> Result<Reclaimed> {
         self.between.called().await;
-        self.store.run(id).await
-    }
-
-    async fn runs(&self, ids: &[RunId]) -> Result<Vec<RunRecord>> {
-        self.between.called().await;
-        self.store.runs(ids).await
-    }
-
-    async fn list_runs(&self, filter: &RunFilter) -> Result<Page<RunRecord>> {
-        self.between.called().await;
-        self.store.list_runs(filter).await
-    }
-
-    async fn locate(&self, stream: &StreamName, place: Place) -> Result<u64> {
-        self.between.called().await;
-        self.store.locate(stream, place).await
-    }
-
-    async fn snapshot(&self, run: &RunId, len: u64) -> Result<Option<Snapshot>> {
-        self.between.called().await;
-        self.store.snapshot(run, len).await
-    }
-
-    async fn list_streams(
-        &self,
-        kind: &str,
-        limit: usize,
-        cursor: Option<&str>,
-    ) -> Result<Page<StreamInfo>> {
-        self.between.called().await;
-        self.store.list_streams(kind, limit, cursor).await
-    }
-
-    async fn flow(&self, id: &str, version: &str) -> Result<Option<FlowRecord>> {
-        self.between.called().await;
-        self.store.flow(id, version).await
-    }
-
-    async fn flows(&self) -> Result<Vec<FlowRecord>> {
-        self.between.called().await;
-        self.store.flows().await
+        self.store.reclaim().await
     }
 
     async fn sweep(&self, retention: &Retention, now: Millis, limit: usize) -> Result<u64> {
@@ -327,19 +310,31 @@ impl<B: Between> Store for Through<B> {
         self.store.sweep(retention, now, limit).await
     }
 
-    async fn stats(&self) -> Result<Stats> {
+    async fn marker(&self, name: &str) -> Result<Option<Json>> {
         self.between.called().await;
-        self.store.stats().await
+        self.store.marker(name).await
     }
 
+    async fn set_marker(&self, name: &str, value: Option<Json>) -> Result<()> {
+        self.between.called().await;
+        self.store.set_marker(name, value).await
+    }
+}
+
+#[async_trait]
+impl<B: Between> HealthStore for Through<B> {
     async fn check(&self) -> Result<()> {
         self.between.called().await;
         self.store.check().await
     }
 
-    async fn close(&self) -> Result<()> {
+    async fn gone(&self) -> Error {
+        self.store.gone().await
+    }
+
+    async fn stats(&self) -> Result<Stats> {
         self.between.called().await;
-        self.store.close().await
+        self.store.stats().await
     }
 
     async fn describe(&self) -> Result<Json> {
@@ -347,7 +342,8 @@ impl<B: Between> Store for Through<B> {
         self.store.describe().await
     }
 
-    async fn gone(&self) -> Error {
-        self.store.gone().await
+    async fn close(&self) -> Result<()> {
+        self.between.called().await;
+        self.store.close().await
     }
 }

@@ -10,6 +10,7 @@
 
 use std::{
     path::Path as File,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -39,7 +40,7 @@ async fn main() {
     );
     let folder = File::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tmp/measure/awaits");
     let _ = std::fs::remove_dir_all(&folder);
-    let store = SqliteStore::open(Options::new(&folder)).unwrap();
+    let store: Arc<dyn Store> = SqliteStore::open(Options::new(&folder)).unwrap();
     println!("memory before: {}", memory());
 
     let start = Instant::now();
@@ -79,16 +80,16 @@ async fn main() {
     );
 
     measure("a signal that fires two of one run", signals, async |at| {
-        assert_eq!(say(&store, more / signals * at).await, 1);
+        assert_eq!(say(&*store, more / signals * at).await, 1);
     })
     .await;
     measure("a signal that fires one", signals, async |at| {
         let place = more + (awaits - more) / signals * at;
-        assert_eq!(say(&store, place).await, 1);
+        assert_eq!(say(&*store, place).await, 1);
     })
     .await;
     measure("a signal that fires none", signals, async |at| {
-        assert_eq!(say(&store, awaits + at).await, 0);
+        assert_eq!(say(&*store, awaits + at).await, 0);
     })
     .await;
     let start = Instant::now();
@@ -127,7 +128,7 @@ async fn main() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-async fn say(store: &SqliteStore, order: usize) -> usize {
+async fn say(store: &dyn Store, order: usize) -> usize {
     let receipt = store.commit(GroupId::first(), [paid(order)].into());
     receipt.await.remove(0).unwrap().woken.len()
 }

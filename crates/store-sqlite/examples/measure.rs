@@ -18,7 +18,7 @@ use std::{
 };
 
 use riverrun_store::{
-    Advance, Append, Bus, Change, ClaimRunTasks, Commit, EventQuery, Expect, NewRun, NewRunTask,
+    Advance, Append, Change, ClaimRunTasks, Commit, EventQuery, Expect, Hub, NewRun, NewRunTask,
     Projection, RunFilter, RunTaskChange, Store, Writer,
 };
 use riverrun_store_sqlite::{Options, SqliteStore};
@@ -45,10 +45,10 @@ fn folder(name: &str) -> PathBuf {
     path
 }
 
-fn open(name: &str) -> (PathBuf, Arc<SqliteStore>, Writer) {
+fn open(name: &str) -> (PathBuf, Arc<dyn Store>, Writer) {
     let folder = folder(name);
-    let store = SqliteStore::open(Options::new(&folder)).unwrap();
-    let writer = Writer::spawn(store.clone(), Arc::new(Bus::default()));
+    let store: Arc<dyn Store> = SqliteStore::open(Options::new(&folder)).unwrap();
+    let writer = Writer::spawn(store.clone(), Arc::new(Hub::default()));
     (folder, store, writer)
 }
 

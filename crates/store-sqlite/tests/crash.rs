@@ -9,7 +9,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use riverrun_store::{Bus, Change, Commit, Writer};
+use riverrun_store::{Change, Commit, Hub, Writer};
 use riverrun_store_conformance::given::*;
 use riverrun_store_sqlite::{Options, SqliteStore};
 
@@ -47,7 +47,7 @@ async fn check(folder: &Path, acknowledged: &[String]) {
 async fn a_copy_taken_while_writing_opens_with_all_that_was_acknowledged() {
     let folder = tempfile::tempdir().unwrap();
     let store: S = open(folder.path());
-    let writer = Writer::spawn(store.clone(), Arc::new(Bus::default()));
+    let writer = Writer::spawn(store.clone(), Arc::new(Hub::default()));
     let acknowledged = Arc::new(Mutex::new(Vec::new()));
     let producers: Vec<_> = (0..32)
         .map(|producer| {
@@ -117,7 +117,7 @@ async fn a_killed_process_loses_nothing_that_it_acknowledged() {
 async fn child_that_writes() {
     let folder = std::env::var("RIVERRUN_TEST_FOLDER").unwrap();
     let store: S = open(Path::new(&folder));
-    let writer = Writer::spawn(store.clone(), Arc::new(Bus::default()));
+    let writer = Writer::spawn(store.clone(), Arc::new(Hub::default()));
     let producers: Vec<_> = (0..16)
         .map(|producer| {
             let writer = writer.clone();

@@ -280,7 +280,7 @@ async fn damage_is_found_in_its_row_and_harms_nobody_else() {
             ..RunFilter::default()
         };
         assert_eq!(ids(&store, filter).await.len(), 21);
-        must(store.flows().await);
+        must(store.flows(None).await);
         assert_eq!(must(store.list_triggers(10, None).await).items.len(), 1);
         // Registering a damaged definition again repairs it; a damaged trigger can be removed.
         if damaged == "flow" {
@@ -338,7 +338,7 @@ async fn a_store_opens_with_rows_that_hold_anything() {
         );
         let store: S = open(folder.path()).unwrap();
         must(store.marker("starts").await);
-        must(store.flows().await);
+        must(store.flows(None).await);
         must(store.list_triggers(10, None).await);
         must(store.due_triggers(i64::MAX, 10).await);
         create(&store, run("after")).await;

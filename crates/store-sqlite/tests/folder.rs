@@ -6,7 +6,7 @@ use std::{path::Path, process::Command, sync::Arc};
 
 use riverrun_store::{
     AwaitFilter, Awaited, Change, Error, FlowRecord, Kinds, LogQuery, Matcher, NewAwait, NewRun,
-    NewRunTask, RunFilter, Signal, Store,
+    NewRunTask, RunFilter, Signal, SignalsOf, adapter::HealthStore,
 };
 use riverrun_store_conformance::given::*;
 use riverrun_store_sqlite::{Options, Pace, SqliteStore, backup};
@@ -239,7 +239,7 @@ async fn data_of_an_older_riverrun_is_brought_up_to_date() {
     drop(old);
     let store: S = open(folder.path()).unwrap();
     create(&store, run("r1")).await;
-    assert!(must(store.queues().await).is_empty());
+    assert!(must(store.queues(None).await).is_empty());
 }
 
 fn says(kind: &str, order: u32) -> Change {
@@ -322,8 +322,7 @@ async fn awaits_and_signals_are_there_for_the_next_owner() {
             ),
             must(store.awaits_of(&id("r1")).await),
             must(store.await_stats().await),
-            must(store.signals(0, 10).await),
-            must(store.emitted(0, 10).await),
+            must(store.signals(SignalsOf::All, 0, 10).await),
         )
     };
     let before = seen(&store).await;
@@ -334,15 +333,18 @@ async fn awaits_and_signals_are_there_for_the_next_owner() {
     assert_eq!(seen(&store).await, before);
     assert_eq!(must(change(&store, says("k", 2)).await).woken, [id("r1")]);
     assert!(must(change(&store, says("taken", 2)).await).signalled);
-    let last = must(store.signals(0, 10).await).pop().unwrap().no;
-    for signal in must(store.signals(0, 10).await) {
+    let last = must(store.signals(SignalsOf::All, 0, 10).await)
+        .pop()
+        .unwrap()
+        .no;
+    for signal in must(store.signals(SignalsOf::All, 0, 10).await) {
         must(change(&store, Change::RemoveSignal(signal.no)).await);
     }
     drop(store);
 
     let store: S = open(folder.path()).unwrap();
     must(change(&store, says("taken", 3)).await);
-    assert!(must(store.signals(0, 10).await)[0].no > last);
+    assert!(must(store.signals(SignalsOf::All, 0, 10).await)[0].no > last);
     let again = event("k", Matcher::Equal(order("1.0")));
     assert_eq!(
         must(change(&store, waits("again", again)).await)
@@ -474,13 +476,16 @@ async fn the_outbox_of_an_older_riverrun_is_found_by_kind() {
     let store: S = open(folder.path()).unwrap();
     must(change(&store, listens("taken")).await);
     must(change(&store, says("taken", 1)).await);
-    let before = must(store.signals(0, 10).await);
+    let before = must(store.signals(SignalsOf::All, 0, 10).await);
     assert_eq!(before.len(), 1);
     store.close().await.unwrap();
     direct(folder.path()).execute_batch(WITHOUT_LOG).unwrap();
     let store: S = open(folder.path()).unwrap();
     let lane = before[0].lane();
-    assert_eq!(must(store.signals_of(&lane, 0, 10).await), before);
+    assert_eq!(
+        must(store.signals(SignalsOf::Lane(&lane), 0, 10).await),
+        before
+    );
 }
 
 /// Takes back what brought the log of all events, and what came after it.

@@ -18,7 +18,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use riverrun_store::{Bus, Change, Commit, Writer};
+use riverrun_store::{Change, Commit, Hub, Writer};
 use riverrun_store_conformance::given::*;
 use riverrun_store_sqlite::{Inspector, Options, RunRow, SqliteStore, verify};
 use riverrun_types::Draft;
@@ -207,7 +207,7 @@ async fn a_power_loss_takes_nothing_that_was_acknowledged_and_raises_no_alarm() 
 async fn child_that_writes() {
     let folder = std::env::var("RIVERRUN_TEST_FOLDER").unwrap();
     let store: S = open(Path::new(&folder)).unwrap();
-    let writer = Writer::spawn(store.clone(), Arc::new(Bus::default()));
+    let writer = Writer::spawn(store.clone(), Arc::new(Hub::default()));
     let producers: Vec<_> = (0..4)
         .map(|producer| {
             let writer = writer.clone();

@@ -4,7 +4,7 @@
 //! row, so a million may be open; an event finds those that it equals by index
 //! ([`crate::equality`]), in the commit that holds the event. Where only an expression can tell,
 //! the event goes into the outbox, and the runtime asks the store for the
-//! [candidates](crate::Store::candidates), judges them and fires those that it meant.
+//! [candidates](crate::adapter::AwaitStore::candidates), judges them and fires those that it meant.
 //!
 //! When an await's time is over is the runtime's business. The store lets nobody fire it after.
 
@@ -292,13 +292,13 @@ pub struct Signal {
     /// The stream that holds the event.
     pub stream: StreamName,
     /// A step of its own run reacts to it. If nobody else does either, it is counted as
-    /// [unheard](crate::Store::unheard).
+    /// [unheard](crate::adapter::AwaitStore::unheard).
     pub has_subscriber: bool,
 }
 
 impl Signal {
     /// The most awaits that one signal fires by itself. Those beyond are
-    /// [candidates](crate::Store::candidates), so that an event that everybody waits for does not
+    /// [candidates](crate::adapter::AwaitStore::candidates), so that an event that everybody waits for does not
     /// stop everybody's commits.
     pub const MAX_FIRED: usize = 1_000;
 
@@ -354,6 +354,16 @@ impl SignalRecord {
             tenant: self.emit.tenant.clone(),
         }
     }
+}
+
+/// Which signals of the outbox are asked for.
+#[derive(Clone, Copy, Debug)]
+pub enum SignalsOf<'a> {
+    All,
+    Lane(&'a SignalLane),
+    /// Those that the open await of an id may mean and that came in its time. Whether equalities
+    /// hold is left to the caller.
+    Await(&'a str),
 }
 
 /// Signals that are judged one after the other. Those of different lanes need not wait for each

@@ -95,7 +95,7 @@ pub enum Change {
     /// The time of an await is over, as [`Change::Unawait`] says. Refused with `Conflict` if it was
     /// fired more often than `fired` times, which is what its run knows of: the request that fired
     /// it was accepted. And if there are signals for it above the number `judged`
-    /// ([`crate::Store::signals_for`]): an event that came in time counts, whoever judges it late.
+    /// ([`SignalsOf::Await`](crate::SignalsOf::Await)): an event that came in time counts, whoever judges it late.
     Expire { id: Name, fired: u32, judged: u64 },
     /// Settles an await from outside, keeps the value and wakes the run, as [`Change::Wake`] does.
     /// Refused with `AwaitNotFound`, `AwaitUsed`, `AwaitClosed`, `AwaitExpired` or, if it was fired too often,

@@ -74,6 +74,18 @@ pub struct LogQuery {
     pub max_bytes: usize,
 }
 
+impl LogQuery {
+    /// A page without events, which says where the log ends.
+    pub fn end() -> Self {
+        Self {
+            after: u64::MAX,
+            kinds: Kinds::default(),
+            limit: 1,
+            max_bytes: 0,
+        }
+    }
+}
+
 /// What a look into the log found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogPage {
@@ -83,6 +95,8 @@ pub struct LogPage {
     pub next: u64,
     /// The end of the log was reached.
     pub is_end: bool,
+    /// The number of the log's last event, whether it is still kept or not; 0 before the first.
+    pub end: u64,
 }
 
 #[cfg(test)]

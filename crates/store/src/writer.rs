@@ -14,7 +14,7 @@ use tokio::{
     sync::{mpsc, oneshot},
 };
 
-use crate::{Bus, Commit, Error, GroupId, Receipt, Result, Store};
+use crate::{Commit, Error, GroupId, Hub, Receipt, Result, Store};
 
 /// The most commits in one transaction. More would make the first of them wait for the last.
 const MAX_GROUP: usize = 512;
@@ -37,21 +37,26 @@ pub type Then = Box<dyn FnOnce(&Receipt) + Send>;
 
 impl Writer {
     /// To be called within a tokio runtime, with which the writer ends.
-    pub fn spawn(store: Arc<dyn Store>, bus: Arc<Bus>) -> Self {
+    pub fn spawn(store: Arc<dyn Store>, hub: Arc<Hub>) -> Self {
         let (queue, requests) = mpsc::channel(4 * MAX_GROUP);
         let (alive, gone) = oneshot::channel::<()>();
         let (writing, written) = oneshot::channel::<()>();
-        // Tasks are dropped with their runtime, threads are not.
+        // Tasks are dropped with their runtime, threads are not. While there is a writer, hints of
+        // other instances arrive.
+        let receiver = hub.clone();
         tokio::spawn(async move {
             let _alive = alive;
-            let _ = written.await;
+            tokio::select! {
+                _ = written => {}
+                () = receiver.receive() => {}
+            }
         });
         let runtime = Handle::current();
         tokio::task::spawn_blocking(move || {
             let _writing = writing;
             runtime.block_on(async {
                 tokio::select! {
-                    () = write(store, bus, requests) => {}
+                    () = write(store, hub, requests) => {}
                     _ = gone => {}
                 }
             });
@@ -77,7 +82,7 @@ impl Writer {
     }
 }
 
-async fn write(store: Arc<dyn Store>, bus: Arc<Bus>, mut requests: mpsc::Receiver<Request>) {
+async fn write(store: Arc<dyn Store>, hub: Arc<Hub>, mut requests: mpsc::Receiver<Request>) {
     let mut waiting = Vec::with_capacity(MAX_GROUP);
     let mut unpublished: Option<Stored> = None;
     let mut group = GroupId::first();
@@ -92,7 +97,7 @@ async fn write(store: Arc<dyn Store>, bus: Arc<Bus>, mut requests: mpsc::Receive
                     waiting.push(request);
                 }
                 if waiting.is_empty() {
-                    stored.tell(&bus);
+                    stored.tell(&hub);
                     continue;
                 }
                 unpublished = Some(stored);
@@ -103,7 +108,7 @@ async fn write(store: Arc<dyn Store>, bus: Arc<Bus>, mut requests: mpsc::Receive
             .map(|request| (request.commit, (request.then, request.reply)))
             .unzip();
         let commits: Arc<[Commit]> = commits.into();
-        bus.begin_group();
+        hub.begin_group();
         // One that is alone is waited for here: there is nothing else to do meanwhile.
         if let (None, [alone]) = (&unpublished, &commits[..])
             && let Some(result) = store.commit_here(alone)
@@ -113,7 +118,7 @@ async fn write(store: Arc<dyn Store>, bus: Arc<Bus>, mut requests: mpsc::Receive
                 results: vec![result],
                 askers,
             };
-            stored.tell(&bus);
+            stored.tell(&hub);
             continue;
         }
         group = group.next();
@@ -121,7 +126,7 @@ async fn write(store: Arc<dyn Store>, bus: Arc<Bus>, mut requests: mpsc::Receive
         // The store has the next group before the last one is published: both go on at once.
         let begun = poll_fn(|context| Poll::Ready(storing.as_mut().poll(context))).await;
         if let Some(stored) = unpublished.take() {
-            stored.tell(&bus);
+            stored.tell(&hub);
         }
         let results = match begun {
             Poll::Ready(results) => results,
@@ -143,18 +148,18 @@ struct Stored {
 }
 
 impl Stored {
-    fn tell(self, bus: &Bus) {
+    fn tell(self, hub: &Hub) {
         let answers = self.commits.iter().zip(self.results).zip(self.askers);
         for ((commit, result), (then, reply)) in answers {
             if let Ok(receipt) = &result {
                 if let Some(then) = then {
                     then(receipt);
                 }
-                bus.publish(commit, receipt);
+                hub.publish(commit, receipt);
             }
             // A caller that went away has lost only the answer.
             let _ = reply.send(result);
         }
-        bus.end_group();
+        hub.end_group();
     }
 }

@@ -39,7 +39,7 @@ impl Triggers {
             }),
         };
         // First, so that nothing is changed unseen between the two.
-        let changes = runtime.base().bus().triggers();
+        let changes = runtime.base().hub().triggers();
         triggers.reload().await?;
         runtime.streams().add_listener(Arc::new(triggers.clone()));
         runtime.base().spawn(triggers.clone().keep_time(changes));

@@ -332,9 +332,9 @@ async fn a_reader_that_leaves_is_forgotten() {
         stream.write_all(request.as_bytes()).await.unwrap();
         streams.push(stream);
     }
-    crate::harness::until(async || (server.runtime.base().bus().subscribed() == 20).then_some(()))
+    crate::harness::until(async || (server.runtime.base().hub().subscribed() == 20).then_some(()))
         .await;
     drop(streams);
-    crate::harness::until(async || (server.runtime.base().bus().subscribed() == 0).then_some(()))
+    crate::harness::until(async || (server.runtime.base().hub().subscribed() == 0).then_some(()))
         .await;
 }

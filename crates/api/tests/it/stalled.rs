@@ -141,8 +141,8 @@ async fn a_client_that_takes_nothing_is_disconnected_and_goes_on() {
     };
     let (server, address) = filled(Options::default(), api).await;
     let stalled = stall(&address).await;
-    until(async || (server.runtime.base().bus().subscribed() == 1).then_some(())).await;
-    until(async || (server.runtime.base().bus().subscribed() == 0).then_some(())).await;
+    until(async || (server.runtime.base().hub().subscribed() == 1).then_some(())).await;
+    until(async || (server.runtime.base().hub().subscribed() == 0).then_some(())).await;
     let numbers: Vec<Value> = (0..EVENTS).map(|n| json!(n)).collect();
     assert_eq!(read_on(&address, stalled).await, numbers);
 }
@@ -164,8 +164,8 @@ async fn a_websocket_that_takes_nothing_is_disconnected() {
         .send(Message::text(subscribe.to_string()))
         .await
         .unwrap();
-    until(async || (server.runtime.base().bus().subscribed() == 1).then_some(())).await;
-    until(async || (server.runtime.base().bus().subscribed() == 0).then_some(())).await;
+    until(async || (server.runtime.base().hub().subscribed() == 1).then_some(())).await;
+    until(async || (server.runtime.base().hub().subscribed() == 0).then_some(())).await;
 }
 
 /// A page of a stream, asked for and not read.

@@ -8,7 +8,7 @@ use riverrun_contract::compile_expr;
 use riverrun_expr::Expr;
 use riverrun_store::{
     AwaitRecord, Awaited, Change, Commit, Direction, Error as StoreError, EventQuery, Expect, Fire,
-    Matcher, SignalRecord, Store, equality,
+    Matcher, SignalRecord, SignalsOf, Store, equality,
 };
 use riverrun_types::{
     Code, Draft, ErrorCode, Event, EventType, Json, Millis, Name, RunId, StepRef, StreamName,
@@ -85,7 +85,7 @@ impl Awaits {
             let signals = self
                 .base()
                 .store()
-                .signals_for(&record.id, judged, BATCH)
+                .signals(SignalsOf::Await(&record.id), judged, BATCH)
                 .await?;
             let Some(last) = signals.last() else {
                 return Ok(Some(judged));

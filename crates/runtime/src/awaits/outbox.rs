@@ -11,7 +11,7 @@ use std::{
 };
 
 use futures::{FutureExt, StreamExt, stream::FuturesUnordered};
-use riverrun_store::{Change, Commit, SignalLane, SignalRecord};
+use riverrun_store::{Change, Commit, SignalLane, SignalRecord, SignalsOf};
 
 use super::Awaits;
 use crate::base::{Base, Result};
@@ -31,7 +31,7 @@ const MAX_LANES: usize = 10_000;
 /// Judges what is in the outbox, whenever something is.
 pub(crate) async fn read_outbox(awaits: Awaits) {
     let base = awaits.base();
-    let new_signals = base.bus().signals();
+    let new_signals = base.hub().signals();
     // What an earlier life left in the outbox would be delivered to nobody.
     tokio::select! {
         () = awaits.streams().listened_to() => {}
@@ -118,7 +118,8 @@ impl Lanes {
             // All were judged. What is there all the same became visible late.
             self.seen = 0;
         }
-        let signals = base.store().signals(self.seen, BATCH).await?;
+        let signals = base.store().signals(SignalsOf::All, self.seen, BATCH);
+        let signals = signals.await?;
         let count = signals.len();
         // What is not judged at once is better kept in the store.
         let keeps = self.ready.len() < MAX_UNDER_WAY;
@@ -182,7 +183,9 @@ impl Judge<'_> {
         let mut next = std::mem::take(&mut cursor.next);
         if next.is_empty() {
             let store = self.awaits.base().store();
-            next = store.signals_of(&cursor.lane, cursor.after, BATCH).await?;
+            next = store
+                .signals(SignalsOf::Lane(&cursor.lane), cursor.after, BATCH)
+                .await?;
         }
         if next.is_empty() {
             // Somebody else has judged them.

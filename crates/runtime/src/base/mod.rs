@@ -1,4 +1,4 @@
-//! What every part stands on: the store and its writer, the bus, the clock, the options, tasks and
+//! What every part stands on: the store and its writer, the hub, the clock, the options, tasks and
 //! their end. It knows neither runs nor queues.
 
 mod clock;
@@ -16,7 +16,7 @@ use std::{sync::Arc, time::Duration};
 
 use futures::FutureExt;
 use riverrun_expr::Sandbox;
-use riverrun_store::{Bus, Commit, Receipt, Store, Then, Writer};
+use riverrun_store::{Commit, Hub, LocalBus, Receipt, Store, Then, Writer};
 use riverrun_types::Millis;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -28,7 +28,7 @@ pub struct Base {
 
 struct Inner {
     store: Arc<dyn Store>,
-    bus: Arc<Bus>,
+    hub: Arc<Hub>,
     writer: Writer,
     sandbox: Arc<Sandbox>,
     options: Options,
@@ -38,12 +38,12 @@ struct Inner {
 
 impl Base {
     pub(crate) fn new(store: Arc<dyn Store>, sandbox: Arc<Sandbox>, options: Options) -> Self {
-        let bus = Arc::new(Bus::holding(options.live_total_bytes));
+        let hub = Arc::new(Hub::new(Arc::new(LocalBus), options.live_total_bytes));
         Self {
             inner: Arc::new(Inner {
-                writer: Writer::spawn(store.clone(), bus.clone()),
+                writer: Writer::spawn(store.clone(), hub.clone()),
                 store,
-                bus,
+                hub,
                 sandbox,
                 options,
                 shutdown: CancellationToken::new(),
@@ -56,8 +56,9 @@ impl Base {
         &*self.inner.store
     }
 
-    pub fn bus(&self) -> &Arc<Bus> {
-        &self.inner.bus
+    /// Live delivery to readers, workers and drivers.
+    pub fn hub(&self) -> &Arc<Hub> {
+        &self.inner.hub
     }
 
     /// Where expressions are evaluated.

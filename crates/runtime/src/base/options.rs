@@ -78,7 +78,7 @@ impl Default for Options {
             has_listener: false,
             public_url: None,
             live_reader_bytes: 256 << 10,
-            live_total_bytes: riverrun_store::Bus::MAX_BYTES,
+            live_total_bytes: riverrun_store::Hub::MAX_BYTES,
             grace: Duration::from_secs(5),
             probation: Duration::from_secs(2),
             lasting: Duration::from_secs(30),

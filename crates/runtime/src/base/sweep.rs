@@ -14,7 +14,7 @@ impl Base {
                     .sweep(&self.options().retention, self.now_ms(), BATCH)
                     .await;
                 if matches!(swept, Ok(deleted) if deleted > 0) {
-                    self.bus().look_everywhere();
+                    self.hub().look_everywhere();
                 }
                 match swept {
                     Ok(deleted) if deleted >= BATCH as u64 => tokio::task::yield_now().await,

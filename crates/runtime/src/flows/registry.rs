@@ -80,7 +80,7 @@ impl Registry {
             handlers,
             known: RwLock::default(),
         };
-        for record in store.flows().await? {
+        for record in store.flows(None).await? {
             registry.remember(record);
         }
         Ok(registry)

@@ -274,7 +274,7 @@ impl Queues {
 
     /// Every queue that has had a job or has a process here, by name.
     pub async fn list(&self) -> Result<Vec<QueueView>> {
-        let mut records = self.base().store().queues().await?;
+        let mut records = self.base().store().queues(None).await?;
         for process in self.processes().all() {
             let queue = &process.config.queue;
             if self.has_queue(queue) && !records.iter().any(|record| record.name == *queue) {
@@ -365,7 +365,7 @@ impl Queues {
             };
             removed += gone;
             self.base()
-                .bus()
+                .hub()
                 .purged(&purge.queue, state, gone, self.base().now_ms());
             if gone < limit as u64 {
                 return Ok(removed);

@@ -302,7 +302,7 @@ impl Queues {
                 tracing::warn!(%error, "a job whose worker was lost could not be settled")
             }
         }
-        self.base().bus().work_in(&queue);
+        self.base().hub().work_in(&queue);
     }
 }
 

@@ -25,7 +25,7 @@ use crate::{
 pub(super) async fn work(queues: Queues, queue: Name, mut current: Current) {
     let room = queues
         .rooms()
-        .of(&queue, || queues.base().bus().work(&queue));
+        .of(&queue, || queues.base().hub().work(&queue));
     loop {
         let Some(process) = current.borrow_and_update().clone() else {
             return;
@@ -184,7 +184,7 @@ async fn claim(queues: &Queues, process: &Process, limit: usize) -> Result<Claim
     let claimed = queues.base().store().claim_jobs(claim).await?;
     queues
         .base()
-        .bus()
+        .hub()
         .claimed(&queue, &claimed.jobs, now)
         .await;
     Ok(claimed)

@@ -50,9 +50,9 @@ pub(crate) async fn claim(runs: Runs) {
                 continue;
             }
         }
-        runs.base().bus().forget_due();
+        runs.base().hub().forget_due();
         match runs.base().store().next_due().await {
-            Ok(due) => runs.base().bus().due_at(due.unwrap_or(NEVER)),
+            Ok(due) => runs.base().hub().due_at(due.unwrap_or(NEVER)),
             Err(error) => {
                 tracing::warn!(%error, "the next due time is not known; trying again");
                 if !runs.base().pause(retry).await {
@@ -106,14 +106,14 @@ async fn take(runs: &Runs, limit: usize, start_permit: StartPermit) -> Result<us
 /// Sleeps until something is due; false when a shutdown began.
 async fn sleep(runs: &Runs) -> bool {
     loop {
-        let due = runs.base().bus().next_due();
+        let due = runs.base().hub().next_due();
         if due <= runs.base().now_ms() {
             return !runs.base().is_stopping();
         }
         let goes_on = async {
             tokio::select! {
                 () = runs.base().clock().sleep_until(due) => true,
-                () = runs.base().bus().due_changed() => true,
+                () = runs.base().hub().due_changed() => true,
                 () = runs.base().stopping() => false,
             }
         };

@@ -106,7 +106,7 @@ pub(crate) async fn heartbeat(runs: Runs) {
                 for (held, beat) in held.iter().zip(beats) {
                     held.is_lost.store(beat == Beat::Lost, Ordering::Release);
                     if beat != Beat::Held {
-                        runs.base().bus().nudge(&held.lease.run);
+                        runs.base().hub().nudge(&held.lease.run);
                     }
                 }
             }

@@ -59,7 +59,7 @@ impl Runs {
     /// Waits until the run has ended, at most `timeout`; then the run as it is.
     pub async fn wait(&self, run: &RunId, timeout: Duration) -> Result<RunView> {
         let deadline = tokio::time::Instant::now() + timeout;
-        let mut ending = self.base().bus().ending(run);
+        let mut ending = self.base().hub().ending(run);
         // A run that this server has just seen under way may end before anybody looks again.
         let known = self.cache().get(run);
         let mut trusts = known.is_some_and(|known| !known.state.status.is_ended());
@@ -78,7 +78,7 @@ impl Runs {
                     return Ok(view);
                 }
                 // It may be gone, and its id another's by now.
-                ending = self.base().bus().ending(run);
+                ending = self.base().hub().ending(run);
             } else if until == deadline {
                 return self.run(run).await;
             }

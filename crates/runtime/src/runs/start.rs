@@ -215,7 +215,7 @@ impl Runs {
         let has_more = driver.has_more();
         let busy = !driver.ready.is_empty() || has_more;
         let token = rand::random::<u64>() >> 1;
-        let holder = (busy && permit.is_some()).then(|| self.base().bus().hold(&run));
+        let holder = (busy && permit.is_some()).then(|| self.base().hub().hold(&run));
         new.task = if driver.state.status.is_ended() {
             None
         } else if holder.is_some() {

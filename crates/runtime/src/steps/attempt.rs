@@ -338,7 +338,7 @@ impl Steps {
         let error = Json::of(&silent());
         let outcome = Settled::Lost { error };
         self.settle_alone(job, outcome, true).await;
-        self.base().bus().work_in(queue);
+        self.base().hub().work_in(queue);
     }
 
     pub(super) async fn settle_alone(&self, job: &ClaimedJob, outcome: Settled, if_expired: bool) {

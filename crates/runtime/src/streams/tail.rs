@@ -40,7 +40,7 @@ pub enum Tailed {
 impl Streams {
     /// Reads a stream from a position on, for ever.
     pub fn tail(&self, stream: StreamName, from: u64) -> Tail {
-        let live = self.base().bus().subscribe(&stream);
+        let live = self.base().hub().subscribe(&stream);
         Tail {
             base: self.base().clone(),
             stream,
@@ -68,7 +68,7 @@ impl Streams {
     /// What happens to the jobs of a queue from now on. Nothing of it is stored.
     pub fn listen(&self, queue: &str) -> Listener {
         self.base()
-            .bus()
+            .hub()
             .listen(&Name::from(queue), self.base().now_ms())
     }
 }

@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use riverrun_engine::{RunState, VisitKey, Wait};
 use riverrun_store::{
     AwaitRecord, AwaitState, Awaited, Direction, Error as StoreError, EventQuery, JobRecord,
-    JobState, QueueRecord, SignalLane,
+    JobState, QueueRecord, SignalLane, SignalsOf,
 };
 use riverrun_types::{EventType, Json, Millis, Name, RunId, StreamName};
 
@@ -172,7 +172,11 @@ impl Reasons {
             for tenant in [None].into_iter().chain(own) {
                 let kind = kind.clone();
                 let lane = SignalLane { kind, tenant };
-                let signals = self.base.store().signals_of(&lane, 0, MAX_SIGNALS).await?;
+                let signals = self
+                    .base
+                    .store()
+                    .signals(SignalsOf::Lane(&lane), 0, MAX_SIGNALS)
+                    .await?;
                 judging += signals.len();
             }
             facts.judging.insert(record.id.clone(), judging);

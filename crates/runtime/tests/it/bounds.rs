@@ -127,7 +127,7 @@ async fn a_branch_that_leads_to_its_own_fork_ends_soon() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_snapshots_of_a_wide_run_are_no_larger_than_its_stream() {
-    let store = SqliteStore::memory().unwrap();
+    let store: Arc<dyn Store> = SqliteStore::memory().unwrap();
     let runtime = open(store.clone(), Heavy::default()).await;
     let steps = json!({
         "all": {"type": "map", "config": {"step": "one", "concurrency": 1000, "maxItems": 4000},

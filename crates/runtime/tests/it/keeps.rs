@@ -207,7 +207,7 @@ async fn rejected_commits_are_not_published() {
     let stream = StreamName::checked("webhook", "x").unwrap();
     let event = |n: u32| [Json::of(&json!({"type": "order.paid", "data": n}))];
     runtime.events().append(&stream, &event(1)).await.unwrap();
-    let mut updates = runtime.base().bus().subscribe(&stream);
+    let mut updates = runtime.base().hub().subscribe(&stream);
     store.full.store(true, Ordering::SeqCst);
     let refused = runtime
         .events()

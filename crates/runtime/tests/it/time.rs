@@ -296,7 +296,7 @@ async fn code_that_waits_goes_on_when_its_time_has_come() {
 /// The job of a step says that it waits again, in its own stream and on its queue's channel.
 #[tokio::test]
 async fn the_job_of_a_step_that_stalls_says_so() {
-    let store = SqliteStore::memory().unwrap();
+    let store: Arc<dyn Store> = SqliteStore::memory().unwrap();
     let clock = SimulatedClock::starting_at_ms(0);
     let mut second = World::on(store.clone(), clock, json!({"queue": "other"})).await;
     let still = SimulatedClock::starting_at_ms(0);

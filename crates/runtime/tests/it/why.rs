@@ -113,7 +113,7 @@ impl World {
     /// The reasons once the first is of a kind; a run says so after each of its events.
     async fn reason(&self, run: &RunId, kind: &str) -> Value {
         let stream = riverrun_types::StreamName::flow(run);
-        let mut news = self.runtime.base().bus().subscribe(&stream);
+        let mut news = self.runtime.base().hub().subscribe(&stream);
         let found = async {
             loop {
                 let why = self.why(run).await;

@@ -1,6 +1,6 @@
 //! What fires an await, once or many times, and what comes too late.
 
-use riverrun_store::{AwaitState, Awaited, Beat, Change, Commit, Matcher, NewAwait};
+use riverrun_store::{AwaitState, Awaited, Beat, Change, Commit, Fire, Matcher, NewAwait};
 use riverrun_types::{ErrorCode, Millis, time::NEVER};
 
 use super::given::*;
@@ -103,6 +103,38 @@ pub async fn a_callback_for_many_accepts_a_thousand(store: S) {
     assert_eq!(values, expected);
     end(&store, "a").await;
     assert_eq!(refusal(fire(&store, "a", "1").await), ErrorCode::AwaitUsed);
+}
+
+pub async fn a_callback_is_fired_no_more_often_than_it_says(store: S) {
+    sleepers(&store, &["r1"]).await;
+    let fire = async |name: &str, most| {
+        let fire = Fire {
+            id: name.into(),
+            value: json("1"),
+            now_ms: T0 + 10,
+            most: Some(most),
+        };
+        change(&store, Change::Fire(Box::new(fire))).await
+    };
+    wait(&store, awaits("a", "r1", callback(true))).await;
+    for _ in 0..2 {
+        must(fire("a", 2).await);
+    }
+    assert_eq!(refusal(fire("a", 2).await), ErrorCode::AwaitUsed);
+    must(fire("a", 3).await);
+    assert_eq!(found(&store, "a").await.fired, 3);
+    // Once it is closed, it was used up, or is over.
+    end(&store, "a").await;
+    assert_eq!(refusal(fire("a", 3).await), ErrorCode::AwaitUsed);
+    assert_eq!(refusal(fire("a", 4).await), ErrorCode::AwaitClosed);
+    let until = NewAwait {
+        expires_ms: Some(T0 + 10),
+        ..awaits("b", "r1", callback(true))
+    };
+    wait(&store, until).await;
+    must(fire("b", 2).await);
+    end(&store, "b").await;
+    assert_eq!(refusal(fire("b", 2).await), ErrorCode::AwaitExpired);
 }
 
 pub async fn what_was_fired_is_never_too_late(store: S) {

@@ -2,7 +2,7 @@
 
 use riverrun_store::{
     AwaitRecord, AwaitState, Awaited, Change, Fire, Matcher, NewAwait, NewRun, NewRunTask, Receipt,
-    Result, Signal, SignalRecord,
+    Result, Signal, SignalRecord, SignalsOf,
 };
 use riverrun_types::{Json, Millis, Name, Path, StreamName, time::NEVER};
 
@@ -135,6 +135,14 @@ pub async fn say(store: &S, signal: Signal) -> Receipt {
     must(change(store, says(signal)).await)
 }
 
+/// Puts every signal of a kind into the outbox.
+pub fn listens(kind: &str) -> Change {
+    Change::Listen {
+        kind: kind.into(),
+        on: true,
+    }
+}
+
 pub fn at(ms: Millis, signal: Signal) -> Signal {
     Signal {
         now_ms: T0 + ms,
@@ -167,7 +175,7 @@ pub fn by_filter(pairs: &[(&str, &str)]) -> Matcher {
 }
 
 pub async fn outbox(store: &S) -> Vec<SignalRecord> {
-    must(store.signals(0, 1_000).await)
+    must(store.signals(SignalsOf::All, 0, 1_000).await)
 }
 
 /// The ids of all candidates, page by page.

@@ -1,6 +1,6 @@
 //! Awaits as they are shown and counted.
 
-use riverrun_store::{AwaitFilter, AwaitState, Change, KindStats, Matcher};
+use riverrun_store::{AwaitFilter, AwaitState, Change, KindStats, Matcher, SignalsOf};
 use riverrun_types::ErrorCode;
 
 use super::given::*;
@@ -131,7 +131,7 @@ pub async fn open_awaits_are_counted_by_kind(store: S) {
     must(
         change(
             &store,
-            Change::RemoveSignal(must(store.signals(0, 1).await)[0].no),
+            Change::RemoveSignal(must(store.signals(SignalsOf::All, 0, 1).await)[0].no),
         )
         .await,
     );

@@ -1,6 +1,6 @@
 //! The outbox: events that only an expression can judge, and those who wait for its word.
 
-use riverrun_store::{Change, Commit, Matcher, NewAwait, Signal, SignalLane};
+use riverrun_store::{Change, Commit, Matcher, NewAwait, Signal, SignalLane, SignalsOf};
 use riverrun_types::ErrorCode;
 
 use super::given::*;
@@ -37,14 +37,14 @@ pub async fn a_signal_goes_out_if_a_filter_may_mean_it(store: S) {
     // Each of them is in a lane of its own.
     for signal in &out {
         let lane = signal.lane();
-        let own = must(store.signals_of(&lane, 0, 10).await);
+        let own = must(store.signals(SignalsOf::Lane(&lane), 0, 10).await);
         assert_eq!(own, std::slice::from_ref(signal));
-        assert!(must(store.signals_of(&lane, signal.no, 10).await).is_empty());
+        assert!(must(store.signals(SignalsOf::Lane(&lane), signal.no, 10).await).is_empty());
         let other = SignalLane {
             tenant: Some("bolt".into()),
             ..lane
         };
-        assert!(must(store.signals_of(&other, 0, 10).await).is_empty());
+        assert!(must(store.signals(SignalsOf::Lane(&other), 0, 10).await).is_empty());
     }
     must(change(&store, Change::Unawait("a".into())).await);
     assert!(candidates(&store, &out[0], 10).await.is_empty());
@@ -156,7 +156,7 @@ pub async fn what_is_yet_to_be_judged_is_never_too_late(store: S) {
     let out = outbox(&store).await;
     assert_eq!(out.len(), 3);
     let for_it = async |name: &str, after: u64| {
-        let signals = must(store.signals_for(name, after, 10).await);
+        let signals = must(store.signals(SignalsOf::Await(name), after, 10).await);
         signals.iter().map(|it| it.no).collect::<Vec<u64>>()
     };
     assert_eq!(for_it("a", 0).await, [out[0].no, out[1].no]);
@@ -211,7 +211,10 @@ pub async fn the_outbox_keeps_its_order_until_signals_are_removed(store: S) {
         .collect();
     assert_eq!(events, ["0", "1", "2", "3", "4"]);
     assert!(out.windows(2).all(|pair| pair[0].no < pair[1].no));
-    assert_eq!(must(store.signals(out[1].no, 2).await), out[2..4]);
+    assert_eq!(
+        must(store.signals(SignalsOf::All, out[1].no, 2).await),
+        out[2..4]
+    );
     let remove = |no| change(&store, Change::RemoveSignal(no));
     for at in [4, 1, 1] {
         must(remove(out[at].no).await);
@@ -229,7 +232,7 @@ pub async fn the_outbox_keeps_its_order_until_signals_are_removed(store: S) {
         must(remove(no).await);
     }
     say(&store, signal("k", "5")).await;
-    let next = must(store.signals(out[4].no, 10).await);
+    let next = must(store.signals(SignalsOf::All, out[4].no, 10).await);
     assert_eq!(next.len(), 1);
     // What was decided about a signal and its removal are one commit.
     sleepers(&store, &["r1"]).await;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use riverrun_store::{
-    Advance, Awaited, Bus, Change, Commit, Matcher, NewAwait, RunTaskChange, Signal, Writer,
+    Advance, Awaited, Change, Commit, Hub, Matcher, NewAwait, RunTaskChange, Signal, Writer,
 };
 use riverrun_types::{ErrorCode, EventType, StreamName, time::NEVER, time::iso};
 
@@ -155,6 +155,7 @@ pub async fn the_order_of_changes_counts(store: S) {
 
 pub async fn a_commit_is_judged_by_what_its_changes_leave(store: S) {
     sleepers(&store, &["r1"]).await;
+    must(change(&store, listens("k")).await);
     let any = |name: &str| waits(awaits(name, "r1", event("k", Matcher::Any)));
     let check = async |changes: Vec<Change>, expected: ErrorCode| {
         let refused = Commit {
@@ -163,7 +164,7 @@ pub async fn a_commit_is_judged_by_what_its_changes_leave(store: S) {
         };
         assert_eq!(refusal(commit(&store, refused).await), expected);
         assert!(must(store.await_by("a").await).is_none());
-        assert!(must(store.emitted(0, 10).await).is_empty());
+        assert!(outbox(&store).await.is_empty());
     };
     let said = || says(signal("k", "1"));
     let over = || Change::Unawait("a".into());
@@ -211,6 +212,7 @@ pub async fn a_commit_is_judged_by_what_its_changes_leave(store: S) {
 
 pub async fn many_who_signal_lose_nothing(store: S) {
     let runs = 100;
+    must(change(&store, listens("k")).await);
     for at in 0..runs {
         let name = format!("r{at}");
         create(&store, asleep(&name)).await;
@@ -225,7 +227,7 @@ pub async fn many_who_signal_lose_nothing(store: S) {
         assert_eq!(task.await.expect("no panic").woken.len(), 1);
     }
     assert_eq!(claim(&store, T0, 1_000).await.len(), runs);
-    assert_eq!(must(store.emitted(0, 1_000).await).len(), runs);
+    assert_eq!(outbox(&store).await.len(), runs);
     assert_eq!(must(store.await_stats().await).events, 0);
 }
 
@@ -255,9 +257,9 @@ pub async fn a_signal_carries_the_id_of_its_event(store: S) {
 
 pub async fn the_bus_tells_whom_a_commit_woke(store: S) {
     sleepers(&store, &["r1", "r2"]).await;
-    let bus = Arc::new(Bus::default());
-    let writer = Writer::spawn(store.clone(), bus.clone());
-    let (one, two) = (bus.hold(&id("r1")), bus.hold(&id("r2")));
+    let hub = Arc::new(Hub::default());
+    let writer = Writer::spawn(store.clone(), hub.clone());
+    let (one, two) = (hub.hold(&id("r1")), hub.hold(&id("r2")));
     must(
         writer
             .commit(Commit::of(waits(awaits("a", "r1", callback(false)))))
@@ -265,23 +267,23 @@ pub async fn the_bus_tells_whom_a_commit_woke(store: S) {
     );
     let other = awaits("b", "r2", event("k", Matcher::Any));
     must(writer.commit(Commit::of(waits(other))).await);
-    bus.forget_due();
+    hub.forget_due();
     must(writer.commit(Commit::of(fires("a", "1"))).await);
     one.nudged().await;
-    assert_eq!(bus.next_due(), 0);
-    bus.forget_due();
+    assert_eq!(hub.next_due(), 0);
+    hub.forget_due();
     must(writer.commit(Commit::of(says(signal("k", "1")))).await);
     two.nudged().await;
-    assert_eq!(bus.next_due(), 0);
+    assert_eq!(hub.next_due(), 0);
     let listen = Change::Listen {
         kind: "k".into(),
         on: true,
     };
     must(writer.commit(Commit::of(listen)).await);
     must(writer.commit(Commit::of(says(signal("k", "1")))).await);
-    bus.signals().notified().await;
+    hub.signals().notified().await;
     // A finished decision that wakes nobody leaves the due time alone.
-    bus.forget_due();
+    hub.forget_due();
     let keep = Advance {
         task: RunTaskChange::Keep,
         ..advance("r1")
@@ -292,5 +294,5 @@ pub async fn the_bus_tells_whom_a_commit_woke(store: S) {
             .await,
     );
     assert!(receipt.woken.is_empty() && !receipt.signalled);
-    assert_eq!(bus.next_due(), NEVER);
+    assert_eq!(hub.next_due(), NEVER);
 }

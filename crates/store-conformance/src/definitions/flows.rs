@@ -56,11 +56,11 @@ pub async fn another_definition_needs_another_version(store: S) {
 }
 
 pub async fn all_definitions_are_listed(store: S) {
-    assert!(must(store.flows().await).is_empty());
+    assert!(must(store.flows(None).await).is_empty());
     for (id, version) in [("f", "1"), ("f", "2"), ("g", "1")] {
         register(&store, flow(id, version, "{}")).await;
     }
-    let mut found: Vec<String> = must(store.flows().await)
+    let mut found: Vec<String> = must(store.flows(None).await)
         .iter()
         .map(|flow| format!("{}@{}", flow.id, flow.version))
         .collect();

@@ -3,6 +3,7 @@
 use riverrun_store::{
     Added, Change, ClaimJobs, ClaimedJob, ClaimedJobs, JobFilter, JobLease, JobRecord, JobState,
     Lasts, NewJob, QueueRecord, Result, Settle, Settled, Steer, Unique,
+    judge::{ErrorChange, JobEffect},
 };
 use riverrun_types::{Json, Millis, QueueLimits};
 
@@ -130,4 +131,81 @@ pub async fn list(store: &S, states: &[JobState]) -> Vec<String> {
             None => return found,
         }
     }
+}
+
+/// Checks that a job's row is what the rules made of it ([`JobEffect`]).
+pub async fn is_as_ruled(store: &S, before: &JobRecord, effect: &JobEffect<'_>, what: &str) {
+    let after = must(store.job(&before.id).await);
+    let error = |change: &ErrorChange<'_>| match change.keeps() {
+        true => before.error.clone(),
+        false => change.value().cloned(),
+    };
+    let Some(after) = after else {
+        assert_eq!(*effect, JobEffect::Removed, "{what}");
+        return;
+    };
+    let expected = match effect {
+        JobEffect::Ends {
+            state,
+            ended_ms,
+            error: change,
+            result,
+            ..
+        } => JobRecord {
+            state: *state,
+            ended_ms: Some(*ended_ms),
+            error: error(change),
+            result: result.cloned(),
+            cancelling: false,
+            ..before.clone()
+        },
+        JobEffect::Waits {
+            state,
+            at_ms,
+            error: change,
+            is_uncounted,
+            ..
+        } => JobRecord {
+            state: *state,
+            at_ms: Some(*at_ms),
+            error: error(change),
+            attempt: before.attempt - u32::from(*is_uncounted),
+            ..before.clone()
+        },
+        JobEffect::BeginsAnew {
+            state,
+            at_ms,
+            keeps_checkpoint,
+        } => JobRecord {
+            state: *state,
+            at_ms: Some(*at_ms),
+            attempt: 0,
+            started_ms: None,
+            ended_ms: None,
+            progress: None,
+            result: None,
+            checkpoint: before.checkpoint.clone().filter(|_| *keeps_checkpoint),
+            ..before.clone()
+        },
+        JobEffect::Stops { error: change, .. } => JobRecord {
+            cancelling: true,
+            error: error(change),
+            ..before.clone()
+        },
+        JobEffect::Ranks(priority) => JobRecord {
+            priority: *priority,
+            ..before.clone()
+        },
+        JobEffect::Removed => panic!("{what}: it is still there"),
+    };
+    // A time that means nothing in its state, and who had the lease, are not compared.
+    let shown = |job: JobRecord| JobRecord {
+        at_ms: job
+            .at_ms
+            .filter(|_| matches!(job.state, JobState::Delayed | JobState::Parked)),
+        owner: None,
+        until_ms: None,
+        ..job
+    };
+    assert_eq!(shown(after), shown(expected), "{what}");
 }

@@ -176,7 +176,7 @@ pub async fn queues_are_listed_with_their_oldest_job(store: S) {
         ..keyed("early", "k")
     };
     add(&store, [job("j1"), other, early]).await;
-    let queues = must(store.queues().await);
+    let queues = must(store.queues(None).await);
     let names: Vec<&str> = queues.iter().map(|queue| &*queue.name).collect();
     assert_eq!(names, ["audit", "mail"]);
     assert_eq!(queues[1].oldest_ms, Some(T0 - 500));

@@ -1,6 +1,8 @@
 //! What comes of a job that was claimed, and whose word counts: its lease.
 
-use riverrun_store::{Change, Commit, JobLease, JobState, NewJob, Note, Settle, Settled, Steer};
+use riverrun_store::{
+    Change, Commit, JobLease, JobState, NewJob, Note, Settle, Settled, Steer, judge::Cancel,
+};
 use riverrun_types::ErrorCode;
 
 use super::given::*;
@@ -183,4 +185,50 @@ pub async fn others_settle_only_what_has_run_out(store: S) {
     );
     let job = read(&store, "j1").await;
     assert_eq!((job.state, job.error), (JobState::Failed, Some(wrong())));
+}
+
+/// Whatever way an adapter takes to write an outcome, the row is what the rules say.
+pub async fn an_outcome_does_what_the_rules_say(store: S) {
+    let outcomes = [
+        done(r#"{"n":1}"#),
+        Settled::Failed { error: wrong() },
+        Settled::Cancelled { error: wrong() },
+        Settled::Retry {
+            at_ms: T0 + 900,
+            error: wrong(),
+        },
+        Settled::Retry {
+            at_ms: T0,
+            error: wrong(),
+        },
+        Settled::Lost { error: wrong() },
+        Settled::Parked { error: wrong() },
+        Settled::Released,
+        Settled::Dropped,
+    ];
+    for (number, outcome) in outcomes.into_iter().enumerate() {
+        for cancel in [Cancel::No, Cancel::Yes, Cancel::WithReason] {
+            let name = format!("{number}-{cancel:?}");
+            add(&store, [job(&name)]).await;
+            let claimed = only(&store, T0).await;
+            let reason = match cancel {
+                Cancel::No => None,
+                Cancel::Yes => Some(None),
+                Cancel::WithReason => Some(Some("enough".to_owned())),
+            };
+            if let Some(reason) = reason {
+                must(steer(&store, &name, Steer::Cancel { reason }, T0).await);
+            }
+            let before = read(&store, &name).await;
+            let settle = Settle::new(&claimed.lease, outcome.clone(), T0 + 50);
+            must(change(&store, settle.clone().into()).await);
+            let what = format!("{outcome:?} {cancel:?}");
+            is_as_ruled(&store, &before, &settle.effect(cancel), &what).await;
+            let drop = Change::DropJob {
+                job: id(&name),
+                now_ms: T0,
+            };
+            must(change(&store, drop).await);
+        }
+    }
 }

@@ -1,6 +1,9 @@
 //! What people do to a job: promote, delay, retry, cancel, remove.
 
-use riverrun_store::{Change, JobState, Lasts, NewJob, Note, Settled, Steer};
+use riverrun_store::{
+    Change, JobState, Lasts, NewJob, Note, Settled, Steer,
+    judge::{Cancel, JobRow, NameHold},
+};
 use riverrun_types::{ErrorCode, StreamName};
 
 use super::given::*;
@@ -174,5 +177,74 @@ pub async fn the_reason_of_a_cancel_outlives_the_attempt(store: S) {
             ErrorCode::Cancelled
         ));
         assert_eq!(ended.error, Some(reason));
+    }
+}
+
+/// Whatever way an adapter takes to write it, the row is what the rules say.
+pub async fn what_people_do_is_what_the_rules_say(store: S) {
+    let wishes = || {
+        [
+            Steer::Promote,
+            Steer::Retry { at_ms: 0 },
+            Steer::Retry { at_ms: T0 + 900 },
+            Steer::Remove,
+            Steer::Cancel { reason: None },
+            Steer::Cancel {
+                reason: Some("enough".to_owned()),
+            },
+            Steer::Park { error: wrong() },
+            Steer::Priority(3),
+            Steer::Delay { at_ms: T0 + 700 },
+        ]
+    };
+    for state in JobState::ALL {
+        for (number, wish) in wishes().into_iter().enumerate() {
+            let name = format!("{state:?}-{number}");
+            add(&store, [job(&name)]).await;
+            bring_to(&store, &name, state).await;
+            let before = read(&store, &name).await;
+            assert_eq!(before.state, state);
+            let row = JobRow {
+                place: 0,
+                queue: 0,
+                lane: 0,
+                state,
+                name: NameHold::None,
+                cancel: Cancel::No,
+                is_large: false,
+                has_stream: false,
+            };
+            let what = format!("{wish:?} of a job that is {state:?}");
+            match steer(&store, &name, wish.clone(), T0 + 50).await {
+                Ok(()) => is_as_ruled(&store, &before, &wish.effect(&row, T0 + 50), &what).await,
+                Err(error) => {
+                    assert_eq!(error.code(), ErrorCode::JobState, "{what}");
+                    assert_eq!(read(&store, &name).await, before, "{what}");
+                }
+            }
+            let drop = Change::DropJob {
+                job: id(&name),
+                now_ms: T0,
+            };
+            must(change(&store, drop).await);
+        }
+    }
+}
+
+/// Lets a job that waits, the only one, come to a state.
+async fn bring_to(store: &S, name: &str, state: JobState) {
+    let ends = async |outcome| {
+        let claimed = only(store, T0).await;
+        must(settle(store, &claimed.lease, T0 + 10, outcome).await);
+    };
+    let error = wrong();
+    match state {
+        JobState::Waiting => {}
+        JobState::Delayed => must(steer(store, name, Steer::Delay { at_ms: T0 + 500 }, T0).await),
+        JobState::Active => drop(only(store, T0).await),
+        JobState::Parked => ends(Settled::Parked { error }).await,
+        JobState::Completed => ends(done("1")).await,
+        JobState::Failed => ends(Settled::Failed { error }).await,
+        JobState::Cancelled => ends(Settled::Cancelled { error }).await,
     }
 }

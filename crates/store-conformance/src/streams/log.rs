@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use riverrun_store::{
-    Bus, Change, Commit, Kinds, LogPage, LogQuery, LogUpdate, Logged, Retention, Writer,
+    Change, Commit, Hub, Kinds, LogPage, LogQuery, LogUpdate, Logged, Retention, Writer,
 };
 use riverrun_types::{Draft, EventType, RunStatus, StreamName};
 
@@ -199,10 +199,10 @@ pub async fn numbers_are_not_given_again(store: S) {
 
 /// Whoever listens, reads and then goes by what it hears misses nothing and hears nothing twice.
 pub async fn live_events_have_the_numbers_of_the_log(store: S) {
-    let bus = Arc::new(Bus::default());
-    let writer = Writer::spawn(store.clone(), bus.clone());
-    let mut live = bus.listen_to(&Kinds::new(["order"]));
-    let mut all = bus.listen_to(&Kinds::default());
+    let hub = Arc::new(Hub::default());
+    let writer = Writer::spawn(store.clone(), hub.clone());
+    let mut live = hub.listen_to(&Kinds::new(["order"]));
+    let mut all = hub.listen_to(&Kinds::default());
     must(
         writer
             .commit(Commit::of(Change::Create(Box::new(run("a")))))

@@ -6,7 +6,7 @@ use std::{
 };
 
 use riverrun_store::{
-    Advance, Bus, Change, ClaimRunTasks, Commit, Expect, NewRun, RunFilter, RunTaskChange, Writer,
+    Advance, Change, ClaimRunTasks, Commit, Expect, Hub, NewRun, RunFilter, RunTaskChange, Writer,
 };
 use riverrun_types::{ErrorCode, EventType, RunStatus, StreamName};
 
@@ -98,7 +98,7 @@ pub async fn an_empty_group_is_fine(store: S) {
 
 pub async fn two_hundred_producers_lose_nothing(store: S) {
     const EACH: usize = 5;
-    let writer = Writer::spawn(store.clone(), Arc::new(Bus::default()));
+    let writer = Writer::spawn(store.clone(), Arc::new(Hub::default()));
     let producers: Vec<_> = (0..200)
         .map(|producer| {
             let writer = writer.clone();
@@ -145,7 +145,7 @@ pub async fn two_hundred_producers_lose_nothing(store: S) {
 pub async fn one_stream_from_many_producers_has_one_order(store: S) {
     const EACH: usize = 20;
     let stream = StreamName::new("global", "global");
-    let writer = Writer::spawn(store.clone(), Arc::new(Bus::default()));
+    let writer = Writer::spawn(store.clone(), Arc::new(Hub::default()));
     let producers: Vec<_> = (0..50i64)
         .map(|producer| {
             let (writer, stream) = (writer.clone(), stream.clone());
@@ -182,7 +182,7 @@ pub async fn one_stream_from_many_producers_has_one_order(store: S) {
 
 pub async fn claims_and_commits_at_once_do_each_job_once(store: S) {
     const JOBS: usize = 120;
-    let writer = Writer::spawn(store.clone(), Arc::new(Bus::default()));
+    let writer = Writer::spawn(store.clone(), Arc::new(Hub::default()));
     for at in 0..JOBS {
         let new = Commit::of(Change::Create(Box::new(run(&format!("r{at:03}")))));
         must(writer.commit(new).await);

@@ -14,7 +14,7 @@ mod stream;
 
 use riverrun_store::{
     Commit, Receipt, Result,
-    judge::{self, StreamRow, Verdict, Write},
+    judge::{self, StreamRow, Takes, Verdict, Write},
 };
 use riverrun_types::{RunId, StreamName};
 
@@ -53,7 +53,7 @@ fn apply(core: &Core, commit: &Commit) -> Worked<Receipt> {
         commit,
         receipt,
         wakes: awaits::Wakes::default(),
-        takes: queue::Takes::of(core, commit.take.as_ref())?,
+        takes: takes(core, commit)?,
         created: Vec::new(),
         streams: Vec::new(),
     };
@@ -68,13 +68,22 @@ fn apply(core: &Core, commit: &Commit) -> Worked<Receipt> {
     Ok(receipt)
 }
 
+/// The room that the commit brings for its jobs, unless its lease is gone.
+fn takes<'a>(core: &Core, commit: &'a Commit) -> Worked<Option<Takes<'a>>> {
+    let Some(take) = &commit.take else {
+        return Ok(None);
+    };
+    let until_ms = queue::room_lease_end(core, take.token)?;
+    Ok(Takes::of(take, until_ms))
+}
+
 /// The writes of a commit.
 struct Writing<'a> {
     core: &'a Core,
     commit: &'a Commit,
     receipt: Receipt,
     wakes: awaits::Wakes,
-    takes: Option<queue::Takes>,
+    takes: Option<Takes<'a>>,
     /// The runs that the commit has created so far, and their numbers.
     created: Vec<(RunId, i64)>,
     /// The streams that it has written to so far, other than runs'.
@@ -157,7 +166,7 @@ impl Writing<'_> {
                 let steered = queue::steer(core, job, steer, now_ms)?;
                 self.receipt.steered.push(steered);
             }
-            Write::AbandonJob { job, now_ms } => queue::abandon(core, job, now_ms)?,
+            Write::AbandonJob { job } => queue::abandon(core, job)?,
             Write::RemoveJob(job) => queue::drop_job(core, job)?,
             Write::PauseQueue {
                 queue,

@@ -1,25 +1,31 @@
 //! An await is over.
 
+use riverrun_store::{AwaitState, judge::AwaitEnd};
 use rusqlite::OptionalExtension;
 
-use super::{CALLBACKS, CLOSED, OPEN, shapes};
+use super::{CALLBACKS, CLOSED, OPEN, record::state, shapes};
 use crate::{core::Core, error::Worked};
 
-/// A callback is closed, any other await deleted.
+/// Does to an await what the rules say of one that is over ([`AwaitEnd`]), if it exists.
 pub(crate) fn end(core: &Core, id: &str) -> Worked<()> {
     let conn = &core.conn;
     let found: Option<(i64, i64, i64)> = conn
         .prepare_cached("SELECT no, shape, state FROM awaits WHERE id = ?1")?
         .query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
         .optional()?;
-    match found {
-        None | Some((_, CALLBACKS, CLOSED)) => Ok(()),
-        Some((no, CALLBACKS, state)) => {
+    let Some((no, shape, code)) = found else {
+        return Ok(());
+    };
+    // What is damaged must not keep the await from ending.
+    let state = state(code).unwrap_or(AwaitState::Fired);
+    match AwaitEnd::of(shape == CALLBACKS, state) {
+        AwaitEnd::Nothing => Ok(()),
+        AwaitEnd::Closes => {
             conn.prepare_cached("UPDATE awaits SET state = ?2 WHERE no = ?1")?
                 .execute((no, CLOSED))?;
-            shapes::shut(conn, CALLBACKS, usize::from(state == OPEN))
+            shapes::shut(conn, shape, usize::from(state == AwaitState::Open))
         }
-        Some((no, shape, state)) => remove(core, no, shape, state),
+        AwaitEnd::Removed => remove(core, no, shape, code),
     }
 }
 

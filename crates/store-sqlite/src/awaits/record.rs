@@ -27,7 +27,7 @@ pub(crate) fn state_code(state: AwaitState) -> i64 {
     }
 }
 
-fn state(code: i64) -> Result<AwaitState> {
+pub(super) fn state(code: i64) -> Result<AwaitState> {
     let known = AwaitState::ALL.into_iter();
     let mut states = known.filter(|state| state_code(*state) == code);
     let state = states.next();

@@ -1,6 +1,6 @@
 //! The shapes of a kind's awaits, and how many awaits each has.
 
-use riverrun_store::Matcher;
+use riverrun_store::{Matcher, judge::ShapeRow};
 use riverrun_types::Millis;
 use rusqlite::{Connection, OptionalExtension};
 
@@ -10,16 +10,6 @@ use crate::error::Worked;
 pub(super) const EQUAL: i64 = 0;
 pub(super) const FILTER: i64 = 1;
 pub(super) const CALLBACK: i64 = 2;
-
-/// A shape that events of its kind are measured by.
-pub(crate) struct ShapeRow {
-    pub(crate) no: i64,
-    pub(crate) paths: String,
-    pub(super) class: i64,
-    pub(crate) open: i64,
-    /// From when on `emit_keys` has every event of the kind.
-    pub(super) logged_ms: Option<Millis>,
-}
 
 pub(super) fn class(matcher: &Matcher) -> i64 {
     match matcher.filter() {
@@ -36,9 +26,9 @@ pub(crate) fn of_kind(conn: &Connection, kind: &str) -> rusqlite::Result<Vec<Sha
     )?;
     let rows = statement.query_map([kind], |row| {
         Ok(ShapeRow {
-            no: row.get(0)?,
+            place: row.get(0)?,
             paths: row.get(1)?,
-            class: row.get(2)?,
+            has_filter: row.get::<_, i64>(2)? == FILTER,
             open: row.get(3)?,
             logged_ms: row.get(4)?,
         })

@@ -1,69 +1,83 @@
 //! An event is delivered to all awaits of its kind.
 
-use riverrun_store::{Signal, equality::Keys};
+use riverrun_store::{
+    Signal,
+    judge::{self, Delivery, DeliveryRows, ShapeRow},
+};
 use riverrun_types::{Json, Name, RunId};
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{
-    Wakes, fire, lookback,
-    shapes::{self, FILTER},
+use super::{Wakes, fire, lookback, shapes};
+use crate::{
+    columns::Sealed,
+    core::Core,
+    error::{Failure, Worked},
 };
-use crate::{columns::Sealed, core::Core, error::Worked};
 
 pub(crate) fn signal(core: &Core, signal: &Signal, event: &Json, wakes: &mut Wakes) -> Worked<()> {
-    let conn = &core.conn;
     let seq = log(core, signal, event)?;
-    let mut keys = Keys::new(event);
-    let mut room = Signal::MAX_FIRED;
-    let (shapes, mut is_left) = match core.quiet.knows(&signal.kind) {
+    let (shapes, is_listened) = match core.quiet.knows(&signal.kind) {
         true => (Vec::new(), false),
         false => audience(core, &signal.kind)?,
     };
-    let mut is_over = false;
-    for shape in shapes {
-        let Some(key) = keys.key(&shape.paths) else {
-            continue;
-        };
-        if shape
-            .logged_ms
-            .is_some_and(|from_ms| signal.now_ms >= from_ms)
-        {
-            lookback::remember(conn, shape.no, &key, signal.now_ms, seq)?;
+    let mut rows = Rows {
+        core,
+        signal,
+        event,
+        seq,
+        wakes,
+    };
+    let delivery = judge::deliver(&mut rows, signal, event, &shapes, is_listened)?;
+    match delivery {
+        Delivery::Done => Ok(()),
+        Delivery::Unheard => count_unheard(core, signal),
+        Delivery::Outbox | Delivery::Rest => {
+            let is_over = delivery == Delivery::Rest;
+            core.conn
+                .prepare_cached("INSERT INTO signals (emit, kind, over) VALUES (?1, ?2, ?3)")?
+                .execute((seq, &*signal.kind, is_over))?;
+            wakes.signalled = true;
+            Ok(())
         }
-        if shape.open == 0 {
-            continue;
-        }
-        if shape.class == FILTER {
-            is_left |= !waiting(core, signal, shape.no, &key, 1)?.is_empty();
-            continue;
-        }
-        let targets = waiting(core, signal, shape.no, &key, room + 1)?;
-        // What an earlier event has yet to fire is not this one's.
-        if !targets.is_empty() && !is_over && is_behind(core, &signal.kind)? {
-            (is_over, room) = (true, 0);
-        }
-        is_over |= targets.len() > room;
-        let count = targets.len().min(room);
-        for target in targets.iter().take(room) {
-            fire::give(core, target, event.as_str(), signal.now_ms, wakes)?;
-        }
-        shapes::shut(conn, shape.no, count)?;
-        room -= count;
     }
-    is_left |= is_over;
-    if !is_left && !signal.has_subscriber && room == Signal::MAX_FIRED {
-        count_unheard(core, signal)?;
+}
+
+/// The rows of an event that is delivered.
+struct Rows<'a> {
+    core: &'a Core,
+    signal: &'a Signal,
+    event: &'a Json,
+    seq: i64,
+    wakes: &'a mut Wakes,
+}
+
+impl DeliveryRows for Rows<'_> {
+    type Error = Failure;
+    type Await = fire::Target;
+
+    fn remember(&mut self, shape: i64, key: &str) -> Worked<()> {
+        lookback::remember(&self.core.conn, shape, key, self.signal.now_ms, self.seq)
     }
-    if is_left {
-        conn.prepare_cached("INSERT INTO signals (emit, kind, over) VALUES (?1, ?2, ?3)")?
-            .execute((seq, &*signal.kind, is_over))?;
-        wakes.signalled = true;
+
+    fn open(&mut self, shape: i64, key: &str, limit: usize) -> Worked<Vec<fire::Target>> {
+        waiting(self.core, self.signal, shape, key, limit)
     }
-    Ok(())
+
+    fn is_behind(&mut self) -> Worked<bool> {
+        is_behind(self.core, &self.signal.kind)
+    }
+
+    fn fire(&mut self, shape: i64, awaits: &[fire::Target]) -> Worked<()> {
+        for target in awaits {
+            let (event, now_ms) = (self.event.as_str(), self.signal.now_ms);
+            fire::give(self.core, target, event, now_ms, self.wakes)?;
+        }
+        shapes::shut(&self.core.conn, shape, awaits.len())
+    }
 }
 
 /// Who waits for a kind, and whether somebody listens to it.
-fn audience(core: &Core, kind: &Name) -> Worked<(Vec<shapes::ShapeRow>, bool)> {
+fn audience(core: &Core, kind: &Name) -> Worked<(Vec<ShapeRow>, bool)> {
     let (shapes, is_listened) = (shapes::of_kind(&core.conn, kind)?, is_listened(core, kind)?);
     if shapes.is_empty() && !is_listened {
         core.quiet.learn(kind);

@@ -1,10 +1,16 @@
 //! Adding jobs.
 
-use riverrun_store::{Added, ClaimedJob, JobLease, NewJob, Unique};
-use riverrun_types::{Millis, Name, RunId};
+use riverrun_store::{
+    Added, ClaimedJob, JobState, NewJob, Unique,
+    judge::{NameHold, NameVerdict, Takes},
+};
+use riverrun_types::{Name, RunId};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{ACTIVE, DELAYED, Queue, Queues, Takes, WAITING, lanes, unique};
+use super::{
+    Queue, lanes, state_code,
+    unique::{self, Holder},
+};
 use crate::{
     columns::{Sealed, token_code},
     core::Core,
@@ -29,28 +35,22 @@ pub(crate) fn queue_of_job(conn: &Connection, id: &RunId) -> Worked<Option<Name>
 pub(crate) fn add(
     core: &Core,
     job: &NewJob,
-    takes: Option<&mut Takes>,
+    takes: Option<&mut Takes<'_>>,
 ) -> Worked<(Added, Option<ClaimedJob>)> {
     let (conn, queues) = (&core.conn, &mut *core.queues.borrow_mut());
-    let queue = queues.named(conn, &job.queue, job.created_ms)?.no;
+    let queue = queues.named(conn, &job.queue, job.created_ms)?;
     if let Some(unique) = &job.unique
-        && let Some(known) = taken(conn, queues, queue, unique, job)?
+        && let Some(id) = known(conn, queue, unique, job)?
     {
-        let id = known;
         return Ok((Added { id, created: false }, None));
     }
-    let queue = queues.numbered(queue);
     let lane = lanes::of(conn, queue, job.key.as_deref())?;
-    let at_ms = ready_ms(job);
-    let takes = takes.filter(|takes| at_ms <= job.created_ms && takes.has_room(queue));
+    let takes = takes.filter(|takes| takes.has_room(job, &queue.row));
     let state = match &takes {
-        Some(_) => ACTIVE,
-        None if at_ms > job.created_ms => DELAYED,
-        None => WAITING,
+        Some(_) => JobState::Active,
+        None => job.state(),
     };
-    let token = takes.as_ref().map(|takes| takes.token());
-    let started_ms = takes.as_ref().map(|takes| takes.now_ms());
-    let started_ms = started_ms.map(|started_ms| started_ms.max(job.created_ms));
+    let token = takes.as_ref().map(|takes| takes.token);
     let data = job.data.as_str();
     let inline = (data.len() <= INLINE).then_some(Sealed(data));
     let inserted = conn
@@ -64,10 +64,10 @@ pub(crate) fn add(
             job.id.as_str(),
             queue.no,
             lane,
-            state,
+            state_code(state),
             -i64::from(job.priority),
-            at_ms,
-            unique::code(job.unique.as_ref()),
+            job.ready_ms(),
+            unique::code(NameHold::of(job.unique.as_ref())),
             job.created_ms,
             job.name.as_deref(),
             job.key.as_deref(),
@@ -75,7 +75,7 @@ pub(crate) fn add(
             job.options.as_ref().map(Sealed::json),
             token.map(token_code),
             i64::from(token.is_some()),
-            started_ms,
+            takes.as_ref().map(|takes| takes.now_ms.max(job.created_ms)),
             job.correlation.as_deref(),
         ])?;
     let id = job.id.clone();
@@ -94,104 +94,33 @@ pub(crate) fn add(
     }
     lanes::shift(conn, queue, lane, None, Some(state))?;
     let claimed = takes.map(|takes| {
-        takes.use_one(queue);
-        claimed(job, no, takes.token())
+        takes.use_one(&job.queue);
+        job.begun(no, takes.token)
     });
     Ok((Added { id, created: true }, claimed))
 }
 
-/// When it may begin: not before it is there, whatever was asked for.
-fn ready_ms(job: &NewJob) -> Millis {
-    job.at_ms
-        .map_or(job.created_ms, |at_ms| at_ms.max(job.created_ms))
-}
-
-/// A job that is born active.
-fn claimed(job: &NewJob, place: i64, token: u64) -> ClaimedJob {
-    ClaimedJob {
-        lease: JobLease {
-            id: job.id.clone(),
-            queue: job.queue.clone(),
-            attempt: 1,
-            place,
-            token,
-        },
-        name: job.name.clone(),
-        data: job.data.clone(),
-        key: job.key.clone(),
-        attempt: 1,
-        losses: 0,
-        losses_in_row: 0,
-        created_ms: job.created_ms,
-        ready_ms: ready_ms(job),
-        options: job.options.clone(),
-        checkpoint: None,
-        has_stream: false,
-    }
-}
-
-/// What the job that has a name is like.
-struct ExistingJob {
-    no: i64,
-    id: String,
-    /// None: retention has removed it, and its name is taken for a while yet.
-    state: Option<i64>,
-    lane: i64,
-    attempt: i64,
-    taken: i64,
-    until_ms: Millis,
-}
-
-/// The job that has the name, if somebody does. One that may be replaced becomes the new one.
-fn taken(
+/// The job that has the name, if one has. One that may be replaced becomes the new one.
+fn known(
     conn: &Connection,
-    queues: &mut Queues,
-    queue: i64,
+    queue: &mut Queue,
     unique: &Unique,
     job: &NewJob,
 ) -> Worked<Option<RunId>> {
-    let known: Option<ExistingJob> = conn
-        .prepare_cached(
-            "SELECT u.job, coalesce(w.id, u.id), w.state, coalesce(w.lane, 0),
-                    coalesce(w.attempt, 0), coalesce(w.taken, 0), u.until_ms
-             FROM uniques u LEFT JOIN work w ON w.no = u.job WHERE u.queue = ?1 AND u.key = ?2",
-        )?
-        .query_row((queue, &*unique.key), |row| {
-            Ok(ExistingJob {
-                no: row.get(0)?,
-                id: row.get(1)?,
-                state: row.get(2)?,
-                lane: row.get(3)?,
-                attempt: row.get(4)?,
-                taken: row.get(5)?,
-                until_ms: row.get(6)?,
-            })
-        })
-        .optional()?;
-    let Some(known) = known else {
+    let Some(holder) = unique::holder(conn, queue.no, &unique.key)? else {
         return Ok(None);
     };
-    let id = RunId::new(&known.id);
-    if !unique.replace {
-        return Ok((known.until_ms > job.created_ms).then_some(id));
+    match unique.judge(&holder.row, job.created_ms) {
+        NameVerdict::Free => return Ok(None),
+        NameVerdict::Taken => {}
+        NameVerdict::Replaces => replace(conn, queue, &holder, job)?,
     }
-    // One that failed and waits for its next attempt has begun, as has one that is tried again.
-    let has_begun = known.attempt > 0 || known.taken != unique::UNTIL_END;
-    if known.state != Some(DELAYED) || has_begun {
-        return Ok(None);
-    }
-    replace(conn, queues.numbered(queue), &known, job)?;
-    Ok(Some(id))
+    Ok(Some(holder.id))
 }
 
 /// Lets a delayed job become another one, whose time counts from now on.
-fn replace(conn: &Connection, queue: &mut Queue, known: &ExistingJob, job: &NewJob) -> Worked<()> {
-    let at_ms = ready_ms(job);
-    let state = if at_ms > job.created_ms {
-        DELAYED
-    } else {
-        WAITING
-    };
+fn replace(conn: &Connection, queue: &mut Queue, known: &Holder, job: &NewJob) -> Worked<()> {
+    let state = job.state();
     let lane = lanes::of(conn, queue, job.key.as_deref())?;
     let data = job.data.as_str();
     let inline = (data.len() <= INLINE).then_some(Sealed(data));
@@ -203,8 +132,8 @@ fn replace(conn: &Connection, queue: &mut Queue, known: &ExistingJob, job: &NewJ
     .execute(params![
         known.no,
         inline,
-        at_ms,
-        state,
+        job.ready_ms(),
+        state_code(state),
         lane,
         -i64::from(job.priority),
         job.name.as_deref(),
@@ -220,5 +149,5 @@ fn replace(conn: &Connection, queue: &mut Queue, known: &ExistingJob, job: &NewJ
     }
     // In this order: the lane that both may have is not empty meanwhile.
     lanes::shift(conn, queue, lane, None, Some(state))?;
-    lanes::shift(conn, queue, known.lane, Some(DELAYED), None)
+    lanes::shift(conn, queue, known.lane, Some(JobState::Delayed), None)
 }

@@ -1,10 +1,13 @@
-//! Claiming jobs, keeping their leases, finding those that nobody keeps.
+//! Claiming jobs: the candidates and the rows for [`riverrun_store::judge::claim`].
 
-use riverrun_store::{ClaimJobs, ClaimedJob, ClaimedJobs, Error, JobBeats, JobLease, StalledJob};
-use riverrun_types::{Json, Millis, Name, Rate, RunId};
+use riverrun_store::{
+    ClaimJobs, ClaimedJob, ClaimedJobs, Error, JobLease, JobState,
+    judge::{self, ClaimRows, LaneRow, QueueRow},
+};
+use riverrun_types::{Json, Millis, Name, RunId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{ACTIVE, DELAYED, FAILED, Queue, WAITING, batch, lanes, unique};
+use super::{Queue, lanes, lease, unique};
 use crate::{
     columns::{Payload, Sealed, damage, json, token_code},
     core::Core,
@@ -13,8 +16,6 @@ use crate::{
 
 /// Delayed jobs that one claim makes waiting at most; the next one goes on.
 const PROMOTED: usize = 4_096;
-/// The most run tasks that one claim takes, however many were asked for.
-const MAX_CLAIM: usize = 16_384;
 
 pub(crate) fn claim(core: &mut Core, claim: &ClaimJobs) -> Worked<ClaimedJobs> {
     let token = core.token();
@@ -22,83 +23,71 @@ pub(crate) fn claim(core: &mut Core, claim: &ClaimJobs) -> Worked<ClaimedJobs> {
     let Some(queue) = queues.find(&claim.queue) else {
         return Ok(ClaimedJobs::default());
     };
-    promote(conn, queue, claim.now_ms)?;
-    let next_ms = next_delayed(conn, queue)?;
-    let are_left = queue.count(WAITING) > 0;
-    let idle = |next_ms| {
-        Ok(ClaimedJobs {
-            jobs: Vec::new(),
-            next_ms,
-            are_left,
-        })
+    let before = queue.row;
+    let mut rows = Claiming {
+        conn,
+        queue,
+        claim,
+        token,
     };
-    if queue.paused || !are_left {
-        return idle(next_ms);
+    let claimed = judge::claim(&mut rows, claim)?;
+    queue.is_changed |= queue.row != before;
+    if !claimed.jobs.is_empty() {
+        lease::write(conn, token, &claim.owner, claim.until_ms)?;
     }
-    let mut room = claim.limit.min(MAX_CLAIM) as i64;
-    if let Some(most) = claim.limits.concurrency {
-        room = room.min(i64::from(most) - queue.count(ACTIVE));
-    }
-    // What has room for half a batch waits until it has room for a whole one.
-    room -= room.max(0) % batch::size(claim);
-    if let Some(rate) = claim.limits.rate {
-        let allowed = queue.allowed(rate, claim.now_ms);
-        if allowed <= 0 {
-            let over = queue.rate_from_ms.saturating_add(rate.window_ms);
-            return idle(Some(next_ms.map_or(over, |next| next.min(over))));
-        }
-        room = room.min(allowed);
-    }
-    if room <= 0 {
-        return idle(next_ms);
-    }
-    let (jobs, ready_ms) = match claim.limits.gather {
-        None => (take(conn, queue, claim, token, room)?, None),
-        Some(gather) => batch::take(conn, queue, claim, token, room, gather)?,
-    };
-    if !jobs.is_empty() {
-        write_lease(conn, token, &claim.owner, claim.until_ms)?;
-        queue.rate_count += jobs.len() as i64;
-    }
-    // What the window has no room for any more may begin in the next one.
-    let over = claim.limits.rate.filter(|rate| {
-        let is_used_up = queue.rate_count >= i64::from(rate.max);
-        queue.count(WAITING) > 0 && (is_used_up || ready_ms.is_some())
-    });
-    let over = over.map(|rate| queue.rate_from_ms.saturating_add(rate.window_ms));
-    let next_ms = [next_ms, over, ready_ms].into_iter().flatten().min();
-    Ok(ClaimedJobs {
-        jobs,
-        next_ms,
-        are_left: queue.count(WAITING) > 0,
-    })
+    Ok(claimed)
 }
 
-impl Queue {
-    /// How many jobs may begin now.
-    fn allowed(&mut self, rate: Rate, now: Millis) -> i64 {
-        let over = self.rate_from_ms.saturating_add(rate.window_ms);
-        if now >= over || now < self.rate_from_ms {
-            self.rate_from_ms = now;
-            self.rate_count = 0;
-            self.is_changed = true;
-        }
-        i64::from(rate.max) - self.rate_count
-    }
+/// The rows of the queue that is claimed from.
+struct Claiming<'a> {
+    conn: &'a Connection,
+    queue: &'a mut Queue,
+    claim: &'a ClaimJobs,
+    token: u64,
 }
 
-/// Makes delayed jobs whose time has come waiting, in every queue: nobody may be claiming from it.
-fn promote_all(core: &Core, now: Millis) -> Worked<()> {
-    let queues = &mut *core.queues.borrow_mut();
-    for no in queues.all() {
-        promote(&core.conn, queues.numbered(no), now)?;
+impl ClaimRows for Claiming<'_> {
+    type Error = Failure;
+
+    fn queue(&mut self) -> &mut QueueRow {
+        &mut self.queue.row
     }
-    Ok(())
+
+    fn promote(&mut self, now_ms: Millis) -> Worked<()> {
+        promote(self.conn, self.queue, now_ms)
+    }
+
+    fn next_delayed(&mut self) -> Worked<Option<Millis>> {
+        next_delayed(self.conn, self.queue)
+    }
+
+    fn lanes(&mut self, active_below: i64, most: i64) -> Worked<Vec<LaneRow>> {
+        lanes::ready(self.conn, self.queue.no, active_below, most)
+    }
+
+    fn set_turn(&mut self, lane: i64, turn: i64) -> Worked<()> {
+        lanes::set_turn(self.conn, lane, turn)
+    }
+
+    fn begin(&mut self, lane: i64, most: i64) -> Worked<Vec<ClaimedJob>> {
+        begin(self.conn, self.queue, self.claim, self.token, lane, most)
+    }
+
+    fn oldest(&mut self, lane: i64, jobs: i64) -> Worked<Option<Millis>> {
+        let since_ms = self
+            .conn
+            .prepare_cached(
+                "SELECT min(at_ms) FROM (SELECT at_ms FROM work
+                 WHERE queue = ?1 AND lane = ?2 AND state = 0 ORDER BY rank, no LIMIT ?3)",
+            )?
+            .query_row((self.queue.no, lane, jobs), |row| row.get(0))?;
+        Ok(since_ms)
+    }
 }
 
 /// Makes delayed jobs whose time has come waiting.
 pub(super) fn promote(conn: &Connection, queue: &mut Queue, now: Millis) -> Worked<()> {
-    if queue.count(DELAYED) == 0 {
+    if queue.row.delayed == 0 {
         return Ok(());
     }
     let due: Vec<(i64, i64)> = conn
@@ -113,13 +102,19 @@ pub(super) fn promote(conn: &Connection, queue: &mut Queue, now: Millis) -> Work
     for (no, lane) in due {
         conn.prepare_cached("UPDATE work SET state = 0 WHERE no = ?1")?
             .execute([no])?;
-        lanes::shift(conn, queue, lane, Some(DELAYED), Some(WAITING))?;
+        lanes::shift(
+            conn,
+            queue,
+            lane,
+            Some(JobState::Delayed),
+            Some(JobState::Waiting),
+        )?;
     }
     Ok(())
 }
 
 fn next_delayed(conn: &Connection, queue: &Queue) -> Worked<Option<Millis>> {
-    if queue.count(DELAYED) == 0 {
+    if queue.row.delayed == 0 {
         return Ok(None);
     }
     Ok(conn
@@ -130,95 +125,7 @@ fn next_delayed(conn: &Connection, queue: &Queue) -> Worked<Option<Millis>> {
         .optional()?)
 }
 
-/// Takes up to `room` jobs. Lanes are served in turn, and the jobs without a key are a lane too.
-pub(super) fn take(
-    conn: &Connection,
-    queue: &mut Queue,
-    claim: &ClaimJobs,
-    token: u64,
-    room: i64,
-) -> Worked<Vec<ClaimedJob>> {
-    if queue.keyed == 0 {
-        return take_lane(conn, queue, claim, token, 0, room);
-    }
-    let mut jobs = Vec::new();
-    let mut left = room;
-    while left > 0 {
-        let lane_rooms = lane_rooms(conn, queue, claim.limits.per_key, left)?;
-        if lane_rooms.is_empty() {
-            break;
-        }
-        let share = (left / lane_rooms.len() as i64).max(1);
-        let mut is_stuck = true;
-        for lane in lane_rooms {
-            let most = share.min(left).min(lane.room);
-            let taken = take_lane(conn, queue, claim, token, lane.lane, most)?;
-            left -= taken.len() as i64;
-            let served = lane.turn.max(queue.turn);
-            queue.turn = served;
-            let next = served + taken.len() as i64;
-            if lane.lane == 0 {
-                queue.own_turn = next;
-            } else {
-                // More may be active than may be now: the limit was higher before.
-                let is_full = taken.len() as i64 >= lane.room;
-                is_stuck &= !is_full;
-                conn.prepare_cached("UPDATE lanes SET turn = ?2 WHERE no = ?1")?
-                    .execute((lane.lane, if is_full { lanes::BLOCKED } else { next }))?;
-            }
-            is_stuck &= taken.is_empty();
-            jobs.extend(taken);
-        }
-        if is_stuck {
-            break;
-        }
-    }
-    Ok(jobs)
-}
-
-/// A lane that may be served.
-struct LaneRoom {
-    lane: i64,
-    turn: i64,
-    /// Jobs of it that may begin.
-    room: i64,
-}
-
-/// The lanes that are to be served next, at most `most`.
-fn lane_rooms(
-    conn: &Connection,
-    queue: &Queue,
-    per_key: Option<u32>,
-    most: i64,
-) -> Worked<Vec<LaneRoom>> {
-    let limit = per_key.map_or(i64::MAX, i64::from);
-    let mut lane_rooms: Vec<LaneRoom> = conn
-        .prepare_cached(
-            "SELECT no, turn, active FROM lanes
-             WHERE queue = ?1 AND waiting > 0 AND turn < ?2 ORDER BY turn LIMIT ?3",
-        )?
-        .query_map((queue.no, lanes::BLOCKED, most), |row| {
-            let active: i64 = row.get(2)?;
-            Ok(LaneRoom {
-                lane: row.get(0)?,
-                turn: row.get(1)?,
-                room: limit - active,
-            })
-        })?
-        .collect::<rusqlite::Result<_>>()?;
-    if queue.count(WAITING) > queue.keyed {
-        lane_rooms.push(LaneRoom {
-            lane: 0,
-            turn: queue.own_turn,
-            room: i64::MAX,
-        });
-    }
-    lane_rooms.sort_by_key(|lane| lane.turn);
-    lane_rooms.truncate(usize::try_from(most).unwrap_or(usize::MAX));
-    Ok(lane_rooms)
-}
-
-fn take_lane(
+fn begin(
     conn: &Connection,
     queue: &mut Queue,
     claim: &ClaimJobs,
@@ -226,9 +133,6 @@ fn take_lane(
     lane: i64,
     most: i64,
 ) -> Worked<Vec<ClaimedJob>> {
-    if most <= 0 {
-        return Ok(Vec::new());
-    }
     let mut damaged = Vec::new();
     let mut jobs: Vec<(i64, ClaimedJob)> = {
         let mut statement = conn.prepare_cached(
@@ -258,7 +162,13 @@ fn take_lane(
     jobs.sort_by_key(|(rank, job)| (*rank, job.lease.place));
     let mut taken = Vec::with_capacity(jobs.len());
     for (_, mut job) in jobs {
-        lanes::shift(conn, queue, lane, Some(WAITING), Some(ACTIVE))?;
+        lanes::shift(
+            conn,
+            queue,
+            lane,
+            Some(JobState::Waiting),
+            Some(JobState::Active),
+        )?;
         if job.data.is_null() {
             match whole(large(conn, job.lease.place))? {
                 Ok(data) => job.data = data,
@@ -272,14 +182,20 @@ fn take_lane(
         taken.push(job);
     }
     for job in damaged {
-        lanes::shift(conn, queue, lane, Some(WAITING), Some(ACTIVE))?;
+        lanes::shift(
+            conn,
+            queue,
+            lane,
+            Some(JobState::Waiting),
+            Some(JobState::Active),
+        )?;
         job.fail(conn, queue, lane, claim.now_ms)?;
     }
     Ok(taken)
 }
 
 /// An active job of which something that its handler needs cannot be read.
-struct Damaged {
+pub(super) struct Damaged {
     no: i64,
     id: RunId,
     error: Error,
@@ -287,7 +203,7 @@ struct Damaged {
 
 impl Damaged {
     /// Of a row that begins with `no, id`.
-    fn of(row: &Row<'_>, error: Error) -> Worked<Self> {
+    pub(super) fn of(row: &Row<'_>, error: Error) -> Worked<Self> {
         let id: String = row.get(1)?;
         Ok(Self {
             no: row.get(0)?,
@@ -298,7 +214,13 @@ impl Damaged {
 
     /// Ends the job: no attempt can succeed, and it must not hold up those behind it. A flow that
     /// waits for it goes on waiting, and takes nothing back.
-    fn fail(&self, conn: &Connection, queue: &mut Queue, lane: i64, now: Millis) -> Worked<()> {
+    pub(super) fn fail(
+        &self,
+        conn: &Connection,
+        queue: &mut Queue,
+        lane: i64,
+        now: Millis,
+    ) -> Worked<()> {
         tracing::error!(job = %self.id, error = %self.error, "the job is damaged; it has failed");
         let error = damage(&self.error.to_string());
         conn.prepare_cached(
@@ -310,13 +232,19 @@ impl Damaged {
         let taken: i64 = conn
             .prepare_cached("SELECT taken FROM work WHERE no = ?1")?
             .query_row([self.no], |row| Ok(row.get(0).unwrap_or_default()))?;
-        unique::free(conn, self.no, taken, false)?;
-        lanes::shift(conn, queue, lane, Some(ACTIVE), Some(FAILED))
+        unique::end(conn, self.no, unique::hold(taken), JobState::Failed)?;
+        lanes::shift(
+            conn,
+            queue,
+            lane,
+            Some(JobState::Active),
+            Some(JobState::Failed),
+        )
     }
 }
 
 /// Tells damage of the row that was read from failures that void the transaction.
-fn whole<T>(read: Worked<T>) -> Worked<std::result::Result<T, Error>> {
+pub(super) fn whole<T>(read: Worked<T>) -> Worked<std::result::Result<T, Error>> {
     match read {
         Ok(read) => Ok(Ok(read)),
         Err(
@@ -329,7 +257,7 @@ fn whole<T>(read: Worked<T>) -> Worked<std::result::Result<T, Error>> {
 /// The columns `no, id, name, data, key, attempt, created_ms, options, checkpoint, at_ms, told > 0,
 /// losses, losses_in_row`.
 /// Data that is kept apart is null.
-fn claimed(row: &Row<'_>, queue: &Name, token: u64) -> Worked<ClaimedJob> {
+pub(super) fn claimed(row: &Row<'_>, queue: &Name, token: u64) -> Worked<ClaimedJob> {
     let text = |at: usize| row.get::<_, Option<String>>(at);
     let parsed = |at: usize, name: &str| {
         let read = || {
@@ -378,104 +306,4 @@ fn large(conn: &Connection, no: i64) -> Worked<Json> {
         Err(error @ Error::Corrupt(_)) => Err(Failure::Refused(error)),
         Err(error) => Err(Failure::Sql(error)),
     }
-}
-
-/// A lease that holds nothing yet.
-pub(crate) fn lease(core: &mut Core, owner: &str, until_ms: Millis) -> Worked<u64> {
-    let token = core.token();
-    write_lease(&core.conn, token, owner, until_ms)?;
-    Ok(token)
-}
-
-fn write_lease(conn: &Connection, token: u64, owner: &str, until_ms: Millis) -> Worked<()> {
-    conn.prepare_cached("INSERT INTO leases (no, owner, until_ms) VALUES (?1, ?2, ?3)")?
-        .execute((token_code(token), owner, until_ms))?;
-    Ok(())
-}
-
-pub(crate) fn keep(core: &Core, tokens: &[u64], until_ms: Millis) -> Worked<JobBeats> {
-    let mut beats = JobBeats::default();
-    for token in tokens {
-        let kept = core
-            .conn
-            .prepare_cached("UPDATE leases SET until_ms = ?2 WHERE no = ?1")?
-            .execute((token_code(*token), until_ms))?;
-        if kept == 0 {
-            beats.lost.push(*token);
-            continue;
-        }
-        let mut statement = core
-            .conn
-            .prepare_cached("SELECT id FROM work WHERE state = 2 AND lease = ?1 AND cancel > 0")?;
-        let mut rows = statement.query([token_code(*token)])?;
-        while let Some(row) = rows.next()? {
-            let id: String = row.get(0)?;
-            beats.cancelling.push(RunId::new(&id));
-        }
-    }
-    Ok(beats)
-}
-
-/// Jobs whose lease has run out; leases that hold no job any more are forgotten on the way.
-pub(crate) fn stalled(
-    core: &Core,
-    now: Millis,
-    limit: usize,
-) -> Worked<(Vec<StalledJob>, Option<Millis>)> {
-    promote_all(core, now)?;
-    let conn = &core.conn;
-    conn.prepare_cached(
-        "DELETE FROM leases WHERE until_ms <= ?1
-         AND NOT EXISTS (SELECT 1 FROM work WHERE state = 2 AND lease = leases.no)",
-    )?
-    .execute([now])?;
-    let mut stalled = Vec::new();
-    let mut damaged = Vec::new();
-    {
-        let mut statement = conn.prepare_cached(
-            "SELECT w.no, w.id, w.name, w.data, w.key, w.attempt, w.created_ms, w.options,
-                    w.checkpoint, w.at_ms, w.told > 0, w.losses, w.losses_in_row, w.lease,
-                    w.cancel > 0, q.name, q.no, w.lane
-             FROM leases l JOIN work w ON w.lease = l.no AND w.state = 2
-                  JOIN queues q ON q.no = w.queue
-             WHERE l.until_ms <= ?1 ORDER BY l.until_ms, w.no LIMIT ?2",
-        )?;
-        let mut rows = statement.query((now, limit))?;
-        while let Some(row) = rows.next()? {
-            let token: i64 = row.get(13)?;
-            let queue = Name::from(row.get::<_, String>(15)?);
-            match whole(claimed(row, &queue, token.cast_unsigned()))? {
-                Ok(job) => stalled.push(StalledJob {
-                    job,
-                    queue,
-                    cancelling: row.get(14)?,
-                }),
-                Err(error) => {
-                    let place: (i64, i64) = (row.get(16)?, row.get(17)?);
-                    damaged.push((Damaged::of(row, error)?, place));
-                }
-            }
-        }
-    }
-    for (job, (queue, lane)) in damaged {
-        let queues = &mut *core.queues.borrow_mut();
-        job.fail(conn, queues.numbered(queue), lane, now)?;
-    }
-    let next = conn
-        .prepare_cached("SELECT min(until_ms) FROM leases")?
-        .query_row([], |row| row.get(0))?;
-    Ok((stalled, next))
-}
-
-/// The folder has one owner, so whoever held a lease is gone: all have run out. Says which jobs were
-/// held; leases that hold none any more are forgotten by and by.
-pub(crate) fn reclaim(core: &Core) -> Worked<Vec<RunId>> {
-    core.conn
-        .prepare_cached("UPDATE leases SET until_ms = 0")?
-        .execute([])?;
-    let mut held = core
-        .conn
-        .prepare_cached("SELECT id FROM work WHERE state = 2 ORDER BY no")?;
-    let held = held.query_map([], |row| row.get::<_, String>(0))?;
-    held.map(|id| Ok(RunId::new(&id?))).collect()
 }

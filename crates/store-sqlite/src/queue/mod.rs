@@ -4,33 +4,31 @@
 //! transaction, so that neither a statistic nor a limit costs a scan.
 
 mod add;
-mod batch;
 mod claim;
+mod effect;
 mod lanes;
+mod lease;
 pub(crate) mod life;
+mod rows;
 mod settle;
 mod steer;
-mod take;
 mod unique;
 
 use foldhash::HashMap;
-use riverrun_store::{Error, JobState};
+use riverrun_store::{Error, JobState, judge::QueueRow};
 use riverrun_types::{Millis, Name};
 use rusqlite::{Connection, Row, params};
 
 pub(crate) use add::{add, queue_of_job};
-pub(crate) use claim::{claim, keep, lease, reclaim, stalled};
-pub(crate) use settle::{job, job_under, lease_end, note, settle};
+pub(crate) use claim::claim;
+pub(crate) use lease::{keep, lease, lease_end, reclaim, room_lease_end, stalled};
+pub(crate) use rows::{job, job_under};
+pub(crate) use settle::{note, settle};
 pub(crate) use steer::{abandon, drop_job, pause, purge, steer, sweep};
-pub(crate) use take::Takes;
 
 use crate::error::{Worked, corrupt};
 
-pub(crate) const WAITING: i64 = 0;
-pub(crate) const DELAYED: i64 = 1;
-pub(crate) const ACTIVE: i64 = 2;
-pub(crate) const FAILED: i64 = 4;
-pub(crate) const PARKED: i64 = -1;
+const PARKED: i64 = -1;
 
 /// The numbers of states from 0 on, as the migrations list them.
 const STATES: [JobState; 6] = [
@@ -44,9 +42,9 @@ const STATES: [JobState; 6] = [
 
 pub(crate) fn state_code(state: JobState) -> i64 {
     match state {
-        JobState::Waiting => WAITING,
-        JobState::Delayed => DELAYED,
-        JobState::Active => ACTIVE,
+        JobState::Waiting => 0,
+        JobState::Delayed => 1,
+        JobState::Active => 2,
         JobState::Parked => PARKED,
         JobState::Completed => 3,
         JobState::Failed => 4,
@@ -68,59 +66,36 @@ pub(crate) fn state(code: i64) -> Result<JobState, Error> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Queue {
     pub(crate) no: i64,
-    pub(crate) paused: bool,
-    /// Jobs by state code.
-    counts: [i64; 6],
-    parked: i64,
-    /// Waiting jobs that have a key.
-    keyed: i64,
-    turn: i64,
-    own_turn: i64,
-    rate_from_ms: Millis,
-    rate_count: i64,
+    pub(crate) row: QueueRow,
     is_changed: bool,
 }
 
 impl Queue {
-    fn count(&self, state: i64) -> i64 {
-        usize::try_from(state)
-            .ok()
-            .and_then(|state| self.counts.get(state).copied())
-            .unwrap_or_default()
-    }
-
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let mut counts = [0; 6];
-        for (at, count) in counts.iter_mut().enumerate() {
-            *count = row.get(3 + at)?;
-        }
         Ok(Self {
             no: row.get(0)?,
-            paused: row.get(2)?,
-            counts,
-            parked: row.get(14)?,
-            keyed: row.get(9)?,
-            turn: row.get(10)?,
-            own_turn: row.get(11)?,
-            rate_from_ms: row.get(12)?,
-            rate_count: row.get(13)?,
+            row: QueueRow {
+                paused: row.get(2)?,
+                waiting: row.get(3)?,
+                delayed: row.get(4)?,
+                active: row.get(5)?,
+                completed: row.get(6)?,
+                failed: row.get(7)?,
+                cancelled: row.get(8)?,
+                keyed: row.get(9)?,
+                turn: row.get(10)?,
+                own_turn: row.get(11)?,
+                rate_from_ms: row.get(12)?,
+                rate_count: row.get(13)?,
+                parked: row.get(14)?,
+            },
             is_changed: false,
         })
     }
 
     /// A job came (from nowhere), moved or went (to nowhere).
-    fn shift(&mut self, from: Option<i64>, to: Option<i64>) {
-        let mut add = |state: Option<i64>, n: i64| {
-            if state == Some(PARKED) {
-                self.parked += n;
-            }
-            let at = state.and_then(|state| usize::try_from(state).ok());
-            if let Some(count) = at.and_then(|at| self.counts.get_mut(at)) {
-                *count += n;
-            }
-        };
-        add(from, -1);
-        add(to, 1);
+    fn shift(&mut self, from: Option<JobState>, to: Option<JobState>) {
+        self.row.shift(from, to);
         self.is_changed = true;
     }
 }
@@ -196,7 +171,7 @@ impl Queues {
     /// Stores what has changed, at the end of a transaction.
     pub(crate) fn store(&mut self, conn: &Connection) -> rusqlite::Result<()> {
         for queue in self.queues.values_mut().filter(|queue| queue.is_changed) {
-            let [waiting, delayed, active, completed, failed, cancelled] = queue.counts;
+            let row = &queue.row;
             conn.prepare_cached(
                 "UPDATE queues SET paused = ?2, waiting = ?3, delayed = ?4, active = ?5,
                         completed = ?6, failed = ?7, cancelled = ?8, keyed = ?9, turn = ?10,
@@ -205,19 +180,19 @@ impl Queues {
             )?
             .execute(params![
                 queue.no,
-                queue.paused,
-                waiting,
-                delayed,
-                active,
-                completed,
-                failed,
-                cancelled,
-                queue.keyed,
-                queue.turn,
-                queue.own_turn,
-                queue.rate_from_ms,
-                queue.rate_count,
-                queue.parked,
+                row.paused,
+                row.waiting,
+                row.delayed,
+                row.active,
+                row.completed,
+                row.failed,
+                row.cancelled,
+                row.keyed,
+                row.turn,
+                row.own_turn,
+                row.rate_from_ms,
+                row.rate_count,
+                row.parked,
             ])?;
             queue.is_changed = false;
         }

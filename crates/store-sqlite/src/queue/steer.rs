@@ -1,264 +1,121 @@
 //! What people do to jobs and queues, and what retention does.
 
-use riverrun_store::{Error, JobState, Purge, Retention, Steer, Steered};
-use riverrun_types::{Json, Millis, Name, RunId, RunStatus, time::NEVER};
+use riverrun_store::{
+    Error, JobState, Purge, Retention, Steer, Steered,
+    judge::{JobEffect, JobRow},
+};
+use riverrun_types::{Millis, Name, RunId, RunStatus, time::NEVER};
 use rusqlite::{OptionalExtension, params};
 
-use super::{ACTIVE, DELAYED, PARKED, WAITING, claim, lanes, state, state_code, unique};
+use super::{
+    claim,
+    effect::{self, Target},
+    rows, state, state_code, unique,
+};
 use crate::{
-    columns::Sealed,
     core::Core,
     error::{Failure, Worked},
-    log,
 };
 
 /// The most jobs that one purge removes, however many were asked for.
 const MAX_PURGE: usize = 10_000;
 
-/// What steering needs of a job's row.
-struct Row {
-    no: i64,
-    queue: i64,
-    lane: i64,
-    state: i64,
+/// A job as it is found for what is done to it.
+struct Found {
+    job: JobRow,
+    id: String,
     key: Option<String>,
-    taken: i64,
     attempt: u32,
 }
 
-fn find(core: &Core, id: &RunId) -> Worked<Row> {
-    let row = core
-        .conn
-        .prepare_cached(
-            "SELECT no, queue, lane, state, key, taken, attempt FROM work WHERE id = ?1",
-        )?
-        .query_row([id.as_str()], |row| {
-            Ok(Row {
-                no: row.get(0)?,
-                queue: row.get(1)?,
-                lane: row.get(2)?,
-                state: row.get(3)?,
-                // What is damaged must not keep the job from being removed.
-                key: row.get(4).unwrap_or_default(),
-                taken: row.get(5).unwrap_or_default(),
-                attempt: row.get(6).unwrap_or_default(),
-            })
-        })
-        .optional()?;
-    row.ok_or_else(|| Failure::Refused(Error::JobNotFound(id.clone())))
-}
-
-pub(crate) fn steer(core: &Core, id: &RunId, steer: &Steer, now: Millis) -> Worked<Steered> {
-    let row = find(core, id)?;
-    let queue: String = core
-        .conn
-        .prepare_cached("SELECT name FROM queues WHERE no = ?1")?
-        .query_row([row.queue], |row| row.get(0))?;
-    let steered = Steered {
-        queue: Name::from(queue),
-        state: state(row.state).unwrap_or(JobState::Parked),
-        attempt: row.attempt,
-    };
-    follow(core, &row, steer, now)?;
-    Ok(steered)
-}
-
-fn follow(core: &Core, row: &Row, steer: &Steer, now: Millis) -> Worked<()> {
-    match steer {
-        Steer::Promote => wait(core, row, now, now, false),
-        Steer::Retry { at_ms } if row.state == PARKED => wait(core, row, *at_ms, now, false),
-        Steer::Park { error } => park(core, row, error, now),
-        Steer::Retry { at_ms } => wait(core, row, *at_ms, now, true),
-        Steer::Delay { at_ms } => wait(core, row, *at_ms, now, false),
-        Steer::Remove => remove(core, row.no),
-        Steer::Cancel { reason } => cancel(core, row, reason.as_deref(), now),
-        Steer::Priority(priority) => {
-            core.conn
-                .prepare_cached("UPDATE work SET rank = ?2 WHERE no = ?1")?
-                .execute((row.no, -i64::from(*priority)))?;
-            Ok(())
-        }
+impl Found {
+    fn apply(&self, core: &Core, effect: JobEffect<'_>) -> Worked<()> {
+        let target = Target {
+            id: &self.id,
+            job: self.job,
+            key: self.key.as_deref(),
+        };
+        effect::apply(core, &target, effect)
     }
 }
 
-/// Removes a job that nobody wants any more, if there is one; the holder of one that runs is
-/// notified.
-pub(crate) fn abandon(core: &Core, id: &RunId, now: Millis) -> Worked<()> {
-    match find(core, id) {
-        Err(Failure::Refused(_)) => Ok(()),
-        Err(error) => Err(error),
-        Ok(row) if row.state == ACTIVE => cancel(core, &row, None, now),
-        Ok(row) => remove(core, row.no),
+/// The columns that [`found`] reads.
+const COLUMNS: &str =
+    "no, queue, lane, state, taken, cancel, data IS NULL, told > 0, id, key, attempt";
+
+/// What is damaged must not keep the job from being removed.
+fn found(row: &rusqlite::Row<'_>) -> rusqlite::Result<Found> {
+    let code: i64 = row.get(3)?;
+    Ok(Found {
+        job: JobRow {
+            place: row.get(0)?,
+            queue: row.get(1)?,
+            lane: row.get(2)?,
+            state: state(code).unwrap_or(JobState::Parked),
+            name: unique::hold(row.get(4).unwrap_or(1)),
+            cancel: rows::cancel(row.get(5).unwrap_or_default()),
+            is_large: row.get(6)?,
+            // Its stream may hold more than was derived from the row.
+            has_stream: true,
+        },
+        id: row.get(8)?,
+        key: row.get(9).unwrap_or_default(),
+        attempt: row.get(10).unwrap_or_default(),
+    })
+}
+
+fn find(core: &Core, id: &RunId) -> Worked<Option<Found>> {
+    let sql = format!("SELECT {COLUMNS} FROM work WHERE id = ?1");
+    let mut statement = core.conn.prepare_cached(&sql)?;
+    Ok(statement.query_row([id.as_str()], found).optional()?)
+}
+
+pub(crate) fn steer(core: &Core, id: &RunId, steer: &Steer, now: Millis) -> Worked<Steered> {
+    let found = find(core, id)?;
+    let found = found.ok_or_else(|| Failure::Refused(Error::JobNotFound(id.clone())))?;
+    let queue: String = core
+        .conn
+        .prepare_cached("SELECT name FROM queues WHERE no = ?1")?
+        .query_row([found.job.queue], |row| row.get(0))?;
+    let steered = Steered {
+        queue: Name::from(queue),
+        state: found.job.state,
+        attempt: found.attempt,
+    };
+    found.apply(core, steer.effect(&found.job, now))?;
+    Ok(steered)
+}
+
+/// Removes a job that is not needed any more, if it exists; the holder of one that runs is notified.
+pub(crate) fn abandon(core: &Core, id: &RunId) -> Worked<()> {
+    match find(core, id)? {
+        Some(found) => found.apply(core, found.job.abandoned()),
+        None => Ok(()),
     }
 }
 
 /// Removes a job, even one that is leased.
 pub(crate) fn drop_job(core: &Core, id: &RunId) -> Worked<()> {
-    match find(core, id) {
-        Err(Failure::Refused(_)) => Ok(()),
-        Err(error) => Err(error),
-        Ok(row) => remove(core, row.no),
+    match find(core, id)? {
+        Some(found) => found.apply(core, JobEffect::Removed),
+        None => Ok(()),
     }
-}
-
-fn park(core: &Core, row: &Row, error: &Json, now: Millis) -> Worked<()> {
-    let conn = &core.conn;
-    // The attempt of one that runs is lost.
-    conn.prepare_cached(
-        "UPDATE work SET losses = losses + (state = 2), state = -1, lease = NULL, at_ms = ?2,
-                error = ?3
-         WHERE no = ?1",
-    )?
-    .execute((row.no, now, Sealed::json(error)))?;
-    let queues = &mut *core.queues.borrow_mut();
-    let queue = queues.numbered(row.queue);
-    lanes::shift(conn, queue, row.lane, Some(row.state), Some(PARKED))
-}
-
-/// Lets a job wait: until a time, or from now on. `anew` forgets what became of it before.
-fn wait(core: &Core, row: &Row, at_ms: Millis, now: Millis, anew: bool) -> Worked<()> {
-    let (conn, queues) = (&core.conn, &mut *core.queues.borrow_mut());
-    let queue = queues.numbered(row.queue);
-    let lane = match anew {
-        true => lanes::of(conn, queue, row.key.as_deref())?,
-        false => row.lane,
-    };
-    let state = if at_ms > now { DELAYED } else { WAITING };
-    conn.prepare_cached("UPDATE work SET state = ?2, lane = ?3, at_ms = ?4 WHERE no = ?1")?
-        .execute((row.no, state, lane, at_ms.max(now)))?;
-    if row.state == PARKED {
-        conn.prepare_cached("UPDATE work SET losses_in_row = 0, error = NULL WHERE no = ?1")?
-            .execute([row.no])?;
-    }
-    if anew {
-        conn.prepare_cached(
-            "UPDATE work SET attempt = 0, losses = 0, losses_in_row = 0, started_ms = NULL, ended_ms = NULL, result = NULL,
-                    progress = NULL, told = min(told, 1),
-                    checkpoint = iif(?2 = 3, NULL, checkpoint)
-             WHERE no = ?1",
-        )?
-        .execute((row.no, row.state))?;
-        unique::take_back(conn, row.no, row.taken)?;
-    }
-    lanes::shift(conn, queue, lane, Some(row.state), Some(state))
-}
-
-fn cancel(core: &Core, row: &Row, reason: Option<&str>, now: Millis) -> Worked<()> {
-    let conn = &core.conn;
-    let error = Steer::cancelled(reason);
-    if row.state == ACTIVE {
-        // 2: the reason waits in `error` for the end.
-        conn.prepare_cached(
-            "UPDATE work SET cancel = iif(?2 IS NULL, max(cancel, 1), 2), error = coalesce(?2, error)
-             WHERE no = ?1",
-        )?
-        .execute((row.no, reason.map(|_| Sealed::json(&error))))?;
-        return Ok(());
-    }
-    conn.prepare_cached(
-        "UPDATE work SET state = 5, ended_ms = max(?2, coalesce(started_ms, created_ms)),
-                error = CASE WHEN cancel = 2 THEN error ELSE ?3 END, cancel = 0
-         WHERE no = ?1",
-    )?
-    .execute((row.no, now, Sealed::json(&error)))?;
-    unique::free(conn, row.no, row.taken, false)?;
-    let queues = &mut *core.queues.borrow_mut();
-    lanes::shift(
-        conn,
-        queues.numbered(row.queue),
-        row.lane,
-        Some(row.state),
-        Some(5),
-    )
-}
-
-/// Ends a job that was to be cancelled while it ran, and waits again.
-pub(super) fn stop(core: &Core, id: &RunId, now: Millis) -> Worked<()> {
-    cancel(core, &find(core, id)?, None, now)
 }
 
 /// Removes a job with all that is its own.
 fn remove(core: &Core, no: i64) -> Worked<()> {
-    let row: Option<(String, Owns)> = core
-        .conn
-        .prepare_cached(
-            "SELECT id, queue, lane, state, taken, data IS NULL FROM work WHERE no = ?1",
-        )?
-        .query_row([no], |row| {
-            let owns = Owns {
-                no,
-                queue: row.get(1)?,
-                lane: row.get(2)?,
-                state: row.get(3)?,
-                taken: row.get(4).unwrap_or(1),
-                is_large: row.get(5)?,
-                has_stream: true,
-            };
-            Ok((row.get(0)?, owns))
-        })
-        .optional()?;
-    row.map_or(Ok(()), |(id, owns)| owns.remove(core, &id))
-}
-
-/// What a job owns beside its row.
-pub(super) struct Owns {
-    pub(super) no: i64,
-    pub(super) queue: i64,
-    pub(super) lane: i64,
-    pub(super) state: i64,
-    pub(super) taken: i64,
-    /// Its data stands apart.
-    pub(super) is_large: bool,
-    /// It may have a stream of its own.
-    pub(super) has_stream: bool,
-}
-
-impl Owns {
-    /// Removes the job of this id with all of it.
-    pub(super) fn remove(self, core: &Core, id: &str) -> Worked<()> {
-        let conn = &core.conn;
-        conn.prepare_cached("DELETE FROM work WHERE no = ?1")?
-            .execute([self.no])?;
-        if self.is_large {
-            conn.prepare_cached("DELETE FROM work_data WHERE no = ?1")?
-                .execute([self.no])?;
-        }
-        if self.taken != 0 {
-            unique::forget(conn, self.no)?;
-        }
-        if self.has_stream {
-            forget_stream(core, id)?;
-        }
-        let queues = &mut *core.queues.borrow_mut();
-        let lane = if self.state > ACTIVE { 0 } else { self.lane };
-        let queue = queues.numbered(self.queue);
-        lanes::shift(conn, queue, lane, Some(self.state), None)
+    let sql = format!("SELECT {COLUMNS} FROM work WHERE no = ?1");
+    let job = core.conn.prepare_cached(&sql)?.query_row([no], found);
+    match job.optional()? {
+        Some(found) => found.apply(core, JobEffect::Removed),
+        None => Ok(()),
     }
-}
-
-/// The events of the job's own stream, if it has one.
-fn forget_stream(core: &Core, id: &str) -> Worked<()> {
-    let Some(kind) = core.names.find("job") else {
-        return Ok(());
-    };
-    let stream: Option<i64> = core
-        .conn
-        .prepare_cached("SELECT no FROM streams WHERE kind = ?1 AND id = ?2")?
-        .query_row((kind, id), |row| row.get(0))
-        .optional()?;
-    if let Some(stream) = stream {
-        core.conn
-            .prepare_cached("DELETE FROM streams WHERE no = ?1")?
-            .execute([stream])?;
-        log::remove(core, "stream = ?1", [-stream])?;
-    }
-    Ok(())
 }
 
 pub(crate) fn pause(core: &Core, queue: &Name, paused: bool, now: Millis) -> Worked<()> {
     let queues = &mut *core.queues.borrow_mut();
     let queue = queues.named(&core.conn, queue, now)?;
-    queue.paused = paused;
+    queue.row.paused = paused;
     queue.is_changed = true;
     Ok(())
 }
@@ -276,14 +133,15 @@ pub(crate) fn purge(core: &Core, purge: &Purge) -> Worked<u64> {
         }
     };
     let limit = purge.limit.min(MAX_PURGE);
-    let jobs = match state_code(purge.state) {
-        ACTIVE => return Ok(0),
-        state @ (WAITING | DELAYED | PARKED) => {
+    let code = state_code(purge.state);
+    let jobs = match purge.state {
+        JobState::Active => return Ok(0),
+        JobState::Waiting | JobState::Delayed | JobState::Parked => {
             // The options without their checksum.
             const OPTIONS: &str = "CAST(iif(typeof(options) = 'blob',
                  substr(options, 1, length(options) - 4), options) AS TEXT)";
             let sql = format!(
-                "SELECT no FROM work WHERE queue = ?1 AND state = {state} AND created_ms <= ?2
+                "SELECT no FROM work WHERE queue = ?1 AND state = {code} AND created_ms <= ?2
                  AND CASE WHEN ?4 IS NULL OR options IS NULL THEN 1
                      WHEN json_valid({OPTIONS}) THEN json_type({OPTIONS}, ?4) IS NULL
                      ELSE 0 END
@@ -292,7 +150,9 @@ pub(crate) fn purge(core: &Core, purge: &Purge) -> Worked<u64> {
             let spare = purge.spare.map(|member| format!("$.{member}"));
             numbers(core, &sql, params![queue, purge.before_ms, limit, spare])?
         }
-        state => ended(core, queue, state, purge.before_ms, limit)?,
+        JobState::Completed | JobState::Failed | JobState::Cancelled => {
+            ended(core, queue, code, purge.before_ms, limit)?
+        }
     };
     for job in &jobs {
         remove(core, *job)?;
@@ -314,12 +174,12 @@ pub(crate) fn sweep(core: &Core, retention: &Retention, now: Millis, limit: usiz
                 continue;
             };
             let state = match status {
-                RunStatus::Completed => 3,
-                RunStatus::Failed => 4,
-                _ => 5,
+                RunStatus::Completed => JobState::Completed,
+                RunStatus::Failed => JobState::Failed,
+                _ => JobState::Cancelled,
             };
             let over = now.saturating_sub(keep_ms);
-            let jobs = ended(core, queue, state, over, limit - swept)?;
+            let jobs = ended(core, queue, state_code(state), over, limit - swept)?;
             for job in &jobs {
                 leave_name(core, *job, now)?;
                 remove(core, *job)?;

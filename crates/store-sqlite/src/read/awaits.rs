@@ -120,12 +120,12 @@ fn fitting(
             continue;
         };
         let Some(tenant) = emit.tenant.as_deref() else {
-            let values = params![shape.no, key, after, emit.seq, emit.ms, limit];
+            let values = params![shape.place, key, after, emit.seq, emit.ms, limit];
             found.extend(select(view, &all, values)?);
             continue;
         };
         for tenant in [None, Some(tenant)] {
-            let values = params![shape.no, key, after, emit.seq, emit.ms, limit, tenant];
+            let values = params![shape.place, key, after, emit.seq, emit.ms, limit, tenant];
             found.extend(select(view, &own, values)?);
         }
     }

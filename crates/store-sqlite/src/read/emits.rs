@@ -11,12 +11,6 @@ use crate::{awaits::UNJUDGED, columns::json, error::translate};
 
 const COLUMNS: &str = "e.seq, e.kind, e.ms, e.tenant, e.stream_kind, e.stream_id, e.event";
 
-pub(crate) fn emitted(view: View<'_>, after: u64, limit: usize) -> Result<Vec<EmitRecord>> {
-    let values = (place(after), limit.min(MAX_PAGE));
-    let sql = format!("SELECT {COLUMNS} FROM emits e WHERE e.seq > ?1 ORDER BY e.seq LIMIT ?2");
-    page(view, &sql, values, emit, |emit| emit.event.bytes())
-}
-
 pub(crate) fn unheard(view: View<'_>) -> Result<Unheard> {
     let read = || -> rusqlite::Result<Unheard> {
         let total = view

@@ -26,13 +26,9 @@ pub(super) const COLUMNS: &str = "c.first, c.base_ms, c.body, c.seq, c.stream, \
 pub(super) const OWNERS: &str =
     "LEFT JOIN runs r ON r.no = c.stream LEFT JOIN streams s ON s.no = -c.stream";
 
-pub(crate) fn log_end(view: View<'_>) -> Result<u64> {
-    Ok(crate::log::load(view.conn).map_err(translate)? - 1)
-}
-
 pub(crate) fn log(view: View<'_>, query: &LogQuery) -> Result<LogPage> {
     // First: what is committed after this is looked for again.
-    let end = log_end(view)?.max(query.after);
+    let end = crate::log::load(view.conn).map_err(translate)? - 1;
     let limit = query.limit.clamp(1, MAX_PAGE);
     let from = Value::Integer(chunk_after(view, query.after)?);
     let (sql, values) = match marked(view, &query.kinds)? {
@@ -51,6 +47,7 @@ pub(crate) fn log(view: View<'_>, query: &LogQuery) -> Result<LogPage> {
         events: Vec::new(),
         next: query.after,
         is_end: false,
+        end,
     };
     let (mut bytes, mut chunks) = (0, 0);
     while let Some(row) = rows.next().map_err(translate)? {

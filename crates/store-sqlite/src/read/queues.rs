@@ -297,15 +297,7 @@ impl List<'_> {
     }
 }
 
-pub(crate) fn queue(view: View<'_>, name: &str) -> Result<Option<QueueRecord>> {
-    Ok(read_queues(view, Some(name))?.pop())
-}
-
-pub(crate) fn queues(view: View<'_>) -> Result<Vec<QueueRecord>> {
-    read_queues(view, None)
-}
-
-fn read_queues(view: View<'_>, name: Option<&str>) -> Result<Vec<QueueRecord>> {
+pub(crate) fn queues(view: View<'_>, name: Option<&str>) -> Result<Vec<QueueRecord>> {
     let read = || -> rusqlite::Result<Vec<QueueRecord>> {
         let mut statement = view.conn.prepare_cached(
             "SELECT no, name, paused, created_ms, waiting, delayed, active, completed, failed,

@@ -16,7 +16,7 @@ pub trait AwaitRows: Read {
     fn await_by(&mut self, id: &Name) -> Result<Option<AwaitRecord>, Self::Error>;
 
     /// Whether the outbox has signals above the number `judged` for an open await
-    /// ([`crate::Store::signals_for`]).
+    /// ([`SignalsOf::Await`](crate::SignalsOf::Await)).
     fn has_unjudged(&mut self, id: &Name, judged: u64) -> Result<bool, Self::Error>;
 
     /// Visits the tenant and the text of every kept event of a kind from a time on, in their order.
@@ -45,10 +45,35 @@ impl Changed {
         }
         self.deleted.push(run.clone());
     }
+}
 
-    fn fire(found: &mut AwaitRecord) {
-        found.state = AwaitState::Fired;
-        found.fired += 1;
+/// What becomes of an await that is over: settled, timed out or cancelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AwaitEnd {
+    /// It was over before.
+    Nothing,
+    /// A callback is kept as closed until its run is deleted, so that late requests get an answer.
+    Closes,
+    Removed,
+}
+
+impl AwaitEnd {
+    pub fn of(is_callback: bool, state: AwaitState) -> Self {
+        match (is_callback, state) {
+            (true, AwaitState::Closed) => Self::Nothing,
+            (true, AwaitState::Open | AwaitState::Fired) => Self::Closes,
+            (false, _) => Self::Removed,
+        }
+    }
+}
+
+impl AwaitRecord {
+    /// What firing does to it. The value is kept behind those that it was fired with before, and its
+    /// run is woken ([`super::RunTask::wake`]).
+    pub fn fire(&mut self, now_ms: Millis) {
+        self.state = AwaitState::Fired;
+        self.fired += 1;
+        self.fired_ms = Some(now_ms);
     }
 }
 
@@ -78,11 +103,15 @@ impl<'a, R: Rows> Judging<'a, '_, R> {
         if self.is_followed() {
             self.find_await(id)?;
             if let Some(slot) = self.changed.awaits.awaits.get_mut(id) {
+                let is_callback =
+                    |found: &AwaitRecord| matches!(found.what, Awaited::Callback { .. });
                 match slot {
-                    Some(found) if matches!(found.what, Awaited::Callback { .. }) => {
-                        found.state = AwaitState::Closed;
-                    }
-                    _ => *slot = None,
+                    Some(found) => match AwaitEnd::of(is_callback(found), found.state) {
+                        AwaitEnd::Nothing => {}
+                        AwaitEnd::Closes => found.state = AwaitState::Closed,
+                        AwaitEnd::Removed => *slot = None,
+                    },
+                    None => {}
                 }
             }
         }
@@ -114,7 +143,7 @@ impl<'a, R: Rows> Judging<'a, '_, R> {
             return refuse(error);
         }
         if let Some(Some(found)) = self.changed.awaits.awaits.get_mut(&fire.id) {
-            Changed::fire(found);
+            found.fire(fire.now_ms);
         }
         self.write(Write::FireAwait(fire))
     }
@@ -124,7 +153,7 @@ impl<'a, R: Rows> Judging<'a, '_, R> {
             let changed = &mut self.changed.awaits;
             for found in changed.awaits.values_mut().flatten() {
                 if found.is_fired_by(signal) {
-                    Changed::fire(found);
+                    found.fire(signal.now_ms);
                 }
             }
             changed.signals.push(signal.clone());
@@ -139,9 +168,9 @@ impl<'a, R: Rows> Judging<'a, '_, R> {
             let changed = &mut self.changed.awaits;
             stored.take_if(|found| changed.deleted.contains(&found.run));
             if let Some(found) = &mut stored
-                && changed.signals.iter().any(|it| found.is_fired_by(it))
+                && let Some(signal) = changed.signals.iter().find(|it| found.is_fired_by(it))
             {
-                Changed::fire(found);
+                found.fire(signal.now_ms);
             }
             changed.awaits.insert(id.clone(), stored);
         }

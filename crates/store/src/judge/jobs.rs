@@ -3,8 +3,8 @@
 use foldhash::HashMap;
 use riverrun_types::{Millis, Name, RunId};
 
-use super::{Judging, Read, Rows, Write, refuse};
-use crate::{Error, JobLease, JobState, NewJobs, Note, Settle, Settled, Steer};
+use super::{Judging, NameHold, Read, Rows, Write, refuse};
+use crate::{Error, JobLease, JobState, NewJobs, Note, Settle, Steer};
 
 /// The part of a job's row that the rules read.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,8 +14,8 @@ pub struct JobRow {
     pub queue: i64,
     pub lane: i64,
     pub state: JobState,
-    /// How it holds its unique name, as the adapter numbers it; 0 if it has none.
-    pub unique: i64,
+    /// How it holds its unique name.
+    pub name: NameHold,
     /// Somebody wants it to stop while it runs.
     pub cancel: Cancel,
     /// Its data is kept apart from its row.
@@ -50,26 +50,6 @@ pub trait JobRows: Read {
 /// The jobs that a commit has changed so far; none is one that it has removed.
 #[derive(Default)]
 pub(super) struct Changed(HashMap<RunId, Option<JobRow>>);
-
-impl Settled {
-    /// The state after this outcome; none if the job is removed.
-    pub fn state(&self, cancel: Cancel, now_ms: Millis) -> Option<JobState> {
-        let waits = match self {
-            Self::Completed { .. } => return Some(JobState::Completed),
-            Self::Failed { .. } => return Some(JobState::Failed),
-            Self::Cancelled { .. } => return Some(JobState::Cancelled),
-            Self::Dropped => return None,
-            Self::Retry { at_ms, .. } if *at_ms > now_ms => JobState::Delayed,
-            Self::Retry { .. } | Self::Lost { .. } | Self::Released => JobState::Waiting,
-            Self::Parked { .. } => JobState::Parked,
-        };
-        // Whoever decided that it waits again did not know that it was cancelled.
-        Some(match cancel {
-            Cancel::No => waits,
-            Cancel::Yes | Cancel::WithReason => JobState::Cancelled,
-        })
-    }
-}
 
 impl Steer {
     /// The states in which it makes sense, and what to say in others.
@@ -106,31 +86,6 @@ impl Steer {
             ),
         }
     }
-
-    /// The row after it; none if the job is removed.
-    fn steered(&self, row: JobRow, now_ms: Millis) -> Option<JobRow> {
-        let at = |at_ms: Millis| match at_ms > now_ms {
-            true => JobState::Delayed,
-            false => JobState::Waiting,
-        };
-        let state = match self {
-            Self::Remove => return None,
-            Self::Promote => JobState::Waiting,
-            Self::Retry { at_ms } | Self::Delay { at_ms } => at(*at_ms),
-            Self::Park { .. } => JobState::Parked,
-            Self::Priority(_) => row.state,
-            Self::Cancel { reason } if row.state == JobState::Active => {
-                let wish = match reason {
-                    Some(_) => Cancel::WithReason,
-                    None => Cancel::Yes,
-                };
-                let cancel = row.cancel.max(wish);
-                return Some(JobRow { cancel, ..row });
-            }
-            Self::Cancel { .. } => JobState::Cancelled,
-        };
-        Some(JobRow { state, ..row })
-    }
 }
 
 impl<'a, R: Rows> Judging<'a, '_, R> {
@@ -154,8 +109,10 @@ impl<'a, R: Rows> Judging<'a, '_, R> {
                 return refuse(Error::JobLost(settle.lease.id.clone()));
             }
         }
-        let state = settle.outcome.state(job.cancel, settle.now_ms);
-        self.set_job(&settle.lease.id, state.map(|state| JobRow { state, ..job }));
+        if self.is_followed() {
+            let effect = settle.effect(job.cancel);
+            self.set_job(&settle.lease.id, job.after(&effect));
+        }
         self.write(Write::SettleJob { settle, job })
     }
 
@@ -181,21 +138,19 @@ impl<'a, R: Rows> Judging<'a, '_, R> {
                 hint,
             });
         }
-        self.set_job(job, steer.steered(row, now_ms));
+        if self.is_followed() {
+            let effect = steer.effect(&row, now_ms);
+            self.set_job(job, row.after(&effect));
+        }
         self.write(Write::SteerJob { job, steer, now_ms })
     }
 
-    pub(super) fn abandon(&mut self, job: &'a RunId, now_ms: Millis) -> Result<(), R::Error> {
+    pub(super) fn abandon(&mut self, job: &'a RunId) -> Result<(), R::Error> {
         if self.is_followed() {
             let row = self.job(job)?;
-            let active = row.filter(|row| row.state == JobState::Active);
-            let cancelled = active.map(|row| JobRow {
-                cancel: row.cancel.max(Cancel::Yes),
-                ..row
-            });
-            self.set_job(job, cancelled);
+            self.set_job(job, row.and_then(|row| row.after(&row.abandoned())));
         }
-        self.write(Write::AbandonJob { job, now_ms })
+        self.write(Write::AbandonJob { job })
     }
 
     pub(super) fn drop_job(&mut self, job: &'a RunId) -> Result<(), R::Error> {

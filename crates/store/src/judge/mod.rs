@@ -4,7 +4,7 @@
 //!
 //! 1. [`Needs::of`] names the rows that a group of commits may read. An adapter that is far from its
 //!    data loads and locks all of them in one trip. One that is near loads each row when it is asked
-//!    for.
+//!    for. Debug builds check that no other row is read (`named`).
 //! 2. [`commit`] judges one commit on [`Rows`]. It reads, and changes nothing: a refusal leaves no
 //!    trace, and later changes of the commit see the rows as the earlier ones leave them.
 //! 3. The [`Verdict`] holds the [`Write`]s, in order, and the receipt. The adapter makes the writes,
@@ -18,19 +18,31 @@
 //!
 //! Rows carry a `place`: where the adapter finds them again. It means nothing to the rules.
 
+mod added;
 mod awaits;
+mod claim;
+mod delivery;
+mod effects;
 mod jobs;
 mod keys;
+#[cfg(debug_assertions)]
+mod named;
 mod needs;
+mod queues;
 mod runs;
 mod streams;
 mod triggers;
 mod write;
 
-pub use awaits::AwaitRows;
+pub use added::{NameFate, NameHold, NameRow, NameVerdict, Takes};
+pub use awaits::{AwaitEnd, AwaitRows};
+pub use claim::{ClaimRows, claim};
+pub use delivery::{Delivery, DeliveryRows, ShapeRow, deliver};
+pub use effects::{ErrorChange, JobEffect, Losses};
 pub use jobs::{Cancel, JobRow, JobRows};
 pub use keys::KeyRows;
 pub use needs::{Needs, RunKey};
+pub use queues::{BLOCKED, LaneRow, LaneShift, QueueRow};
 pub use runs::{RunRow, RunRows, RunTask};
 pub use streams::{Extension, StreamRow, StreamRows, last_ms};
 pub use triggers::{TriggerRow, TriggerRows};
@@ -64,6 +76,15 @@ pub struct Verdict<'a> {
 
 /// Judges a commit.
 pub fn commit<'a, R: Rows>(rows: &mut R, commit: &'a Commit) -> Result<Verdict<'a>, R::Error> {
+    #[cfg(debug_assertions)]
+    let rows = &mut named::Named {
+        needs: Needs::of(std::slice::from_ref(commit)),
+        rows,
+    };
+    judge(rows, commit)
+}
+
+fn judge<'a, R: Rows>(rows: &mut R, commit: &'a Commit) -> Result<Verdict<'a>, R::Error> {
     runs::judge_lease(rows, commit.lease.as_ref())?;
     let mut judging = Judging {
         rows,
@@ -119,7 +140,7 @@ impl<'a, R: Rows> Judging<'a, '_, R> {
             Change::Settle(settle) => self.settle(settle),
             Change::Note(note) => self.note(note),
             Change::Steer { job, steer, now_ms } => self.steer(job, steer, *now_ms),
-            Change::Abandon { job, now_ms } => self.abandon(job, *now_ms),
+            Change::Abandon { job, .. } => self.abandon(job),
             Change::DropJob { job, .. } => self.drop_job(job),
             Change::Pause {
                 queue,

@@ -37,14 +37,18 @@ pub struct Needs<'a> {
     pub flows: BTreeSet<(&'a Name, &'a Name)>,
     /// Streams that are no run's. With that of a job go the job's own columns ([`crate::Life`]).
     pub streams: BTreeSet<(&'a Name, &'a Name)>,
-    /// Jobs by id.
+    /// Jobs by id. With a job go its queue and its lane.
     pub jobs: BTreeSet<&'a RunId>,
     /// Jobs by place, and the tokens of their leases.
     pub job_leases: BTreeSet<(i64, u64)>,
     /// Tokens of leases of which the end is asked for.
     pub leases: BTreeSet<u64>,
     pub queues: BTreeSet<&'a Name>,
-    /// Awaits by id.
+    /// Lanes of queues, by queue and key.
+    pub lanes: BTreeSet<(&'a Name, &'a Name)>,
+    /// Unique names of jobs, by queue and name, with the jobs that have them.
+    pub names: BTreeSet<(&'a Name, &'a Name)>,
+    /// Awaits by id. With an await goes the task of its run.
     pub awaits: BTreeSet<&'a Name>,
     /// Kinds of events of which the open awaits and the listeners are asked for.
     pub kinds: BTreeSet<&'a Name>,
@@ -99,8 +103,14 @@ impl<'a> Needs<'a> {
                 self.event_keys.insert(&once.key);
             }
             Change::Enqueue(jobs) => {
-                self.queues.extend(jobs.iter().map(|job| &job.queue));
-                self.jobs.extend(jobs.iter().map(|job| &job.id));
+                for job in jobs.iter() {
+                    let queue = &job.queue;
+                    self.queues.insert(queue);
+                    self.jobs.insert(&job.id);
+                    self.lanes.extend(job.key.as_ref().map(|key| (queue, key)));
+                    let name = job.unique.as_ref().map(|unique| &unique.key);
+                    self.names.extend(name.map(|name| (queue, name)));
+                }
             }
             Change::Settle(settle) => {
                 let lease = &settle.lease;

@@ -81,22 +81,21 @@ pub enum Write<'a> {
     InsertKey(&'a Once),
     /// Adds jobs that are new, and names all of them in the receipt.
     AddJobs(&'a NewJobs),
-    /// Records the outcome of an attempt. `job` is the row before.
+    /// Does to a job what [`Settle::effect`] says. `job` is the row before.
     SettleJob {
         settle: &'a Settle,
         job: JobRow,
     },
     NoteJob(&'a Note),
-    /// Does what somebody wants done to a job, and names it in the receipt.
+    /// Does to a job what [`Steer::effect`] says, and names it in the receipt.
     SteerJob {
         job: &'a RunId,
         steer: &'a Steer,
         now_ms: Millis,
     },
-    /// Removes a job that does not run; marks one that runs as cancelled.
+    /// Does to a job what [`JobRow::abandoned`] says, if it exists.
     AbandonJob {
         job: &'a RunId,
-        now_ms: Millis,
     },
     /// Removes a job, if it exists.
     RemoveJob(&'a RunId),
@@ -111,10 +110,11 @@ pub enum Write<'a> {
         new: &'a NewAwait,
         place: i64,
     },
-    /// Closes a callback, removes any other await.
+    /// Does to an await what [`super::AwaitEnd`] says, if it exists.
     EndAwait(&'a Name),
+    /// Fires an await ([`crate::AwaitRecord::fire`]).
     FireAwait(&'a Fire),
-    /// Logs an emitted event and fires the awaits that it equals.
+    /// Logs an emitted event and delivers it ([`super::deliver`]).
     Signal(&'a Signal),
     Listen {
         kind: &'a Name,

@@ -30,7 +30,7 @@ pub struct ClaimJobs {
 /// delayed, which goes first, where there is no room, or where the lease is gone.
 #[derive(Clone, Debug)]
 pub struct TakeJobs {
-    /// Given by [`crate::Store::lease_jobs`].
+    /// Given by [`crate::adapter::QueueStore::lease_jobs`].
     pub token: u64,
     pub now_ms: Millis,
     pub rooms: Vec<QueueRoom>,

@@ -1,7 +1,7 @@
 //! Emitted events that start runs.
 
 use riverrun_runtime::{Listener, StartRequest};
-use riverrun_store::{Change, Commit, EmitRecord, EventQuery, Signal, SignalRecord};
+use riverrun_store::{Change, Commit, EmitRecord, EventQuery, Signal, SignalRecord, SignalsOf};
 use riverrun_types::{Json, RunId, StreamName};
 use serde_json::{Value, json};
 
@@ -236,7 +236,7 @@ async fn is_listened_to(given: &Given, kind: &str) -> bool {
         .runtime
         .base()
         .store()
-        .signals(0, 1_000)
+        .signals(SignalsOf::All, 0, 1_000)
         .await
         .unwrap()
         .len();
@@ -256,7 +256,7 @@ async fn is_listened_to(given: &Given, kind: &str) -> bool {
         .runtime
         .base()
         .store()
-        .signals(0, 1_000)
+        .signals(SignalsOf::All, 0, 1_000)
         .await
         .unwrap()
         .len();

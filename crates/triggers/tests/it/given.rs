@@ -100,7 +100,7 @@ impl Given {
     /// Waits until a trigger's stream has so many events of a kind, and gives them.
     pub async fn until(&self, id: &str, kind: &str, count: usize) -> Vec<Value> {
         let stream = StreamName::new("trigger", id);
-        let mut news = self.runtime.base().bus().subscribe(&stream);
+        let mut news = self.runtime.base().hub().subscribe(&stream);
         let wait = async {
             loop {
                 let events = self.events(id).await;

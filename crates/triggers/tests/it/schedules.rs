@@ -157,7 +157,7 @@ async fn missed(config: Value) -> (Vec<Millis>, Value) {
     definition["enabled"] = json!(true);
     given.put(definition).await;
     let stream = StreamName::new("trigger", "s");
-    let mut news = given.runtime.base().bus().subscribe(&stream);
+    let mut news = given.runtime.base().hub().subscribe(&stream);
     given.due_at(last - 5 * HOUR).await;
     // It has caught up when it is due in the future; each one is recorded.
     let mut after = given.shown("s").await;

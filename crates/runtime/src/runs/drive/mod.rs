@@ -348,7 +348,7 @@ impl Driver {
 pub(crate) async fn take_up(runs: Runs, claimed: ClaimedRunTask, taking: OwnedSemaphorePermit) {
     let run = claimed.lease.run.clone();
     let keep = runs.keep(claimed.lease);
-    let holder = runs.base().bus().hold(&run);
+    let holder = runs.base().hub().hold(&run);
     let Some(opened) = commit::until_stored(&runs, || open(&runs, &run)).await else {
         return;
     };

@@ -42,7 +42,7 @@ impl Streams {
         let kinds = Kinds::new(kinds);
         check(&kinds)?;
         // First, so that what happens from now on is received.
-        let live = self.base().bus().listen_to(&kinds);
+        let live = self.base().hub().listen_to(&kinds);
         let (after, behind) = match begin {
             Begin::Start => (0, true),
             Begin::After(no) => {

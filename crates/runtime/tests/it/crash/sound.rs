@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use riverrun_engine::RunState;
-use riverrun_store::{AwaitFilter, AwaitState, Awaited};
+use riverrun_store::{AwaitFilter, AwaitState, Awaited, SignalsOf};
 use riverrun_types::{Event, RunId, StreamName};
 
 use super::life::Alive;
@@ -82,13 +82,18 @@ impl Alive {
         // Events that came when nobody waited any more may still be in the outbox: a run does not
         // wait for them.
         let judged = async {
-            while !store.signals(0, 10).await.unwrap().is_empty() {
+            while !store
+                .signals(SignalsOf::All, 0, 10)
+                .await
+                .unwrap()
+                .is_empty()
+            {
                 tokio::time::sleep(std::time::Duration::from_millis(3)).await;
             }
         };
         let judged = tokio::time::timeout(super::life::LONG, judged).await;
         assert!(judged.is_ok(), "signals are left");
-        for queue in store.queues().await.unwrap() {
+        for queue in store.queues(None).await.unwrap() {
             let left = queue.waiting + queue.delayed + queue.active;
             assert_eq!(left, 0, "jobs are left: {queue:#?}");
         }

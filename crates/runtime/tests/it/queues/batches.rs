@@ -179,7 +179,7 @@ struct Eager {
 impl Between for Eager {
     async fn written(&self) {
         if self.is_next.swap(false, Ordering::SeqCst) {
-            self.runtime.get().unwrap().base().bus().work_in("work");
+            self.runtime.get().unwrap().base().hub().work_in("work");
             let again = tokio::time::timeout(LONG, self.again.notified()).await;
             again.expect("the job is not taken up again");
         }

@@ -224,7 +224,9 @@ async fn a_job_that_was_lost_ten_times_in_a_row_is_parked_until_it_is_released()
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_shutdown_hands_back_what_it_cannot_finish() {
     let dir = tempfile::tempdir().unwrap();
-    let open = || SqliteStore::open(riverrun_store_sqlite::Options::new(dir.path())).unwrap();
+    let open = || -> Arc<dyn Store> {
+        SqliteStore::open(riverrun_store_sqlite::Options::new(dir.path())).unwrap()
+    };
     let world = World::on(open(), json!({})).await;
     let hangs = world.add(json!({"data": {"do": "hang"}})).await;
     let ends = world.add(json!({"data": {"do": "slow", "ms": 30}})).await;

@@ -1,6 +1,6 @@
 //! Whose a run is: leases that are lost and leases that are handed back.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use riverrun_runtime::{Options, StartRequest};
 use riverrun_store::Store;
@@ -46,7 +46,9 @@ async fn a_worker_that_lost_its_lease_is_stopped_and_records_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_shutdown_hands_its_leases_back() {
     let dir = tempfile::tempdir().unwrap();
-    let open = || SqliteStore::open(riverrun_store_sqlite::Options::new(dir.path())).unwrap();
+    let open = || -> Arc<dyn Store> {
+        SqliteStore::open(riverrun_store_sqlite::Options::new(dir.path())).unwrap()
+    };
     let first = World::on(open()).await;
     first
         .register("work", json!({"a": {"type": "stuck"}}))

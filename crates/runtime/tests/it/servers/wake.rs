@@ -29,7 +29,7 @@ async fn what_a_run_was_woken_for_counts_though_somebody_moves_the_run_meanwhile
     let held = pen.hold().await;
     open(&servers, &run).await;
     // The one takes the run up, and what it decides on comes too late to be stored.
-    servers.one.base().bus().due_at(0);
+    servers.one.base().hub().due_at(0);
     pen.is_waiting().await;
     let tick = Json::of(&json!({"type": "tick"}));
     let moved = servers
@@ -50,7 +50,7 @@ async fn what_a_run_was_woken_for_counts_though_it_is_paused_before_it_is_taken_
     open(&servers, &run).await;
     servers.one.runs().pause(&run, None).await.unwrap();
     servers.one.runs().resume(&run).await.unwrap();
-    servers.one.base().bus().due_at(0);
+    servers.one.base().hub().due_at(0);
     let view = servers.one.runs().wait(&run, LONG).await.unwrap();
     assert_eq!(view.state().status, RunStatus::Completed);
 }

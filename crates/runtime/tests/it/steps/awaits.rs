@@ -438,7 +438,7 @@ impl World {
     /// Waits until the run's stream has an event of a type.
     pub(super) async fn until_event_of(&self, run: &RunId, kind: &str) {
         let stream = StreamName::flow(run);
-        let mut news = self.runtime.base().bus().subscribe(&stream);
+        let mut news = self.runtime.base().hub().subscribe(&stream);
         let recorded = async {
             while !self
                 .events(run)

@@ -1,14 +1,14 @@
 //! What is left in the store when all runs have ended: no awaits, nothing due.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
-use riverrun_store::{AwaitFilter, AwaitState, Store};
+use riverrun_store::{AwaitFilter, AwaitState, SignalsOf, Store};
 use riverrun_store_sqlite::{Options, SqliteStore};
 
 /// Looks into the folder of a server that does not run any more.
 pub async fn nothing_is_left(data: &Path) -> Result<(), String> {
     let text = |error: riverrun_store::Error| error.to_string();
-    let store = SqliteStore::open(Options::new(data)).map_err(text)?;
+    let store: Arc<dyn Store> = SqliteStore::open(Options::new(data)).map_err(text)?;
     for state in [AwaitState::Open, AwaitState::Fired] {
         let filter = AwaitFilter {
             state: Some(state),
@@ -31,13 +31,13 @@ pub async fn nothing_is_left(data: &Path) -> Result<(), String> {
     if let Some(due) = store.next_due().await.map_err(text)? {
         return Err(format!("all runs have ended, and one is due at {due}"));
     }
-    let signals = store.signals(0, 10).await.map_err(text)?;
+    let signals = store.signals(SignalsOf::All, 0, 10).await.map_err(text)?;
     if !signals.is_empty() {
         return Err(format!(
             "all runs have ended, but signals are left: {signals:#?}"
         ));
     }
-    let queues = store.queues().await.map_err(text)?;
+    let queues = store.queues(None).await.map_err(text)?;
     // Dead letters wait for whoever wants them.
     for queue in queues.iter().filter(|queue| !queue.name.ends_with("-dead")) {
         if queue.waiting + queue.delayed + queue.active > 0 {

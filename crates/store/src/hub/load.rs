@@ -1,4 +1,4 @@
-//! What the bus holds for readers that have not read it yet.
+//! What the hub holds for readers that have not read it yet.
 //!
 //! A batch is kept until the slowest reader of its stream has it, or has fallen so far behind that
 //! it must read the store. With many streams that is much, so all batches together are bounded:

@@ -4,10 +4,10 @@ use std::sync::{Arc, atomic::Ordering};
 
 use riverrun_types::{Draft, EventType, Millis, Name, RunId, StreamName};
 
-use super::{Batch, Bus};
-use crate::{ClaimedJob, JobState};
+use super::{Batch, Hub};
+use crate::{ClaimedJob, Hint, JobState};
 
-impl Bus {
+impl Hub {
     /// Tells listeners that jobs of a queue have begun. What was committed before they were claimed
     /// is published first: a job begins after it was added.
     pub async fn claimed(&self, queue: &Name, jobs: &[ClaimedJob], now_ms: Millis) {
@@ -18,10 +18,8 @@ impl Bus {
             self.catch_up().await;
             self.channels.claimed(queue, jobs, now_ms);
         }
-        if self.jobs.load(Ordering::Acquire) > 0 {
-            for job in jobs {
-                self.look(&job.lease.id);
-            }
+        for job in jobs {
+            self.job_for_all(&job.lease.id);
         }
     }
 
@@ -32,14 +30,13 @@ impl Bus {
             self.channels
                 .claimed(queue, std::slice::from_ref(job), job.ready_ms);
         }
-        if self.jobs.load(Ordering::Acquire) > 0 {
-            self.look(&job.lease.id);
-        }
+        self.job_for_all(&job.lease.id);
     }
 
     /// Tells listeners that jobs of a queue were removed together.
     pub fn purged(&self, queue: &Name, state: JobState, removed: u64, now_ms: Millis) {
         self.look_everywhere();
+        self.send(|| Hint::JobsRemoved);
         if removed > 0 && !self.channels.is_silent() {
             let data = serde_json::json!({"queue": queue, "state": state, "removed": removed});
             let kind = EventType::parse("queue.purged");
@@ -65,8 +62,6 @@ impl Bus {
         if self.jobs.load(Ordering::Acquire) == 0 {
             return;
         }
-        if let Some(sender) = self.streams.get(&StreamName::job(job)) {
-            let _ = sender.send(Arc::new(Batch::new(Vec::new(), None)));
-        }
+        self.reread(&StreamName::job(job));
     }
 }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use riverrun_types::{Draft, EventType, StreamName, event::EventContext};
 
-use super::{Batch, Bus};
-use crate::{Change, Commit, NewRunTask, Placed, Receipt, RunTaskChange, Settled, Steer};
+use super::{Batch, Hub};
+use crate::{Change, Commit, Hint, NewRunTask, Placed, Receipt, RunTaskChange, Settled, Steer};
 
-impl Bus {
+impl Hub {
     /// Tells everybody what a commit changed. Called by the writer, in the order of commits.
     pub(crate) fn publish(&self, commit: &Commit, receipt: &Receipt) {
         let mut placed = receipt.placed.iter();
@@ -18,7 +18,7 @@ impl Bus {
             match change {
                 Change::Create(run) => {
                     if let Some(NewRunTask::Ready { at_ms }) = run.task {
-                        self.due_at(at_ms);
+                        self.due_for_all(at_ms);
                     }
                     self.deliver(
                         &StreamName::flow(&run.id),
@@ -27,24 +27,24 @@ impl Bus {
                         placed.next(),
                     );
                     if run.projection.status.is_ended() {
-                        self.ended(&run.id);
+                        self.ended_for_all(&run.id);
                     }
                 }
                 Change::Advance(advance) => {
                     if let RunTaskChange::Park { at_ms } = advance.task {
-                        self.due_at(at_ms);
+                        self.due_for_all(at_ms);
                     }
                     if commit
                         .lease
                         .as_ref()
                         .is_none_or(|lease| lease.run != advance.run)
                     {
-                        self.nudge(&advance.run);
+                        self.nudge_for_all(&advance.run);
                     }
                     let stream = StreamName::flow(&advance.run);
                     self.deliver(&stream, &advance.context, &advance.events, placed.next());
                     if advance.projection.status.is_ended() {
-                        self.ended(&advance.run);
+                        self.ended_for_all(&advance.run);
                     }
                 }
                 Change::Append(append) => {
@@ -63,7 +63,7 @@ impl Bus {
                         if let Some(job) = taken.next_if(|taken| taken.lease.id == added.id) {
                             self.taken(job);
                         } else if added.created || job.unique.is_some() {
-                            self.work_in(&job.queue);
+                            self.work_for_all(&job.queue);
                         }
                     }
                 }
@@ -72,20 +72,20 @@ impl Bus {
                         continue;
                     };
                     match steer {
-                        Steer::Cancel { .. } => self.nudge(job),
-                        _ => self.work_in(&was.queue),
+                        Steer::Cancel { .. } => self.nudge_for_all(job),
+                        _ => self.work_for_all(&was.queue),
                     }
                     if !self.channels.is_silent() {
                         self.channels.steered(job, steer, was, *now_ms);
                     }
-                    self.look(job);
+                    self.job_for_all(job);
                 }
                 Change::Pause {
                     queue,
                     paused,
                     now_ms,
                 } => {
-                    self.work_in(queue);
+                    self.work_for_all(queue);
                     if !self.channels.is_silent() {
                         let kind = if *paused {
                             "queue.paused"
@@ -101,13 +101,13 @@ impl Bus {
                     if !self.channels.is_silent() {
                         self.channels.settled(settle);
                     }
-                    self.look(&settle.lease.id);
+                    self.job_for_all(&settle.lease.id);
                     let waits = matches!(
                         settle.outcome,
                         Settled::Retry { .. } | Settled::Lost { .. } | Settled::Released
                     );
                     if waits {
-                        self.work_in(&settle.lease.queue);
+                        self.work_for_all(&settle.lease.queue);
                     }
                 }
                 Change::Note(note) => {
@@ -117,8 +117,8 @@ impl Bus {
                 }
                 Change::Register(_) => {}
                 Change::Abandon { job, .. } | Change::DropJob { job, .. } => {
-                    self.nudge(job);
-                    self.look(job);
+                    self.nudge_for_all(job);
+                    self.job_for_all(job);
                 }
                 // Whom these woke is in the receipt.
                 Change::Await(_)
@@ -129,29 +129,31 @@ impl Bus {
                 | Change::Listen { .. }
                 | Change::RemoveSignal(_) => {}
                 Change::Trigger(_) | Change::Untrigger { .. } => {
-                    self.triggers.send_modify(|changes| *changes += 1);
+                    self.triggers_for_all();
                 }
                 // Whoever takes a due time knows the next one.
                 Change::Fired(_) | Change::Trim { .. } | Change::Once(_) => {}
                 Change::Wake(run) => {
-                    self.nudge(run);
-                    self.due_at(0);
+                    self.nudge_for_all(run);
+                    self.due_for_all(0);
                 }
                 Change::Delete(run) => {
-                    self.nudge(run);
-                    self.streams.remove(&StreamName::flow(run));
-                    self.ended(run);
+                    self.nudge_for_all(run);
+                    let stream = StreamName::flow(run);
+                    self.delete(&stream);
+                    self.send(|| Hint::Deleted(stream));
+                    self.ended_for_all(run);
                 }
             }
         }
         for run in &receipt.woken {
-            self.nudge(run);
+            self.nudge_for_all(run);
         }
         if !receipt.woken.is_empty() {
-            self.due_at(0);
+            self.due_for_all(0);
         }
         if receipt.signalled {
-            self.signals.notify_one();
+            self.signals_for_all();
         }
     }
 
@@ -165,6 +167,7 @@ impl Bus {
         let Some(placed) = placed.filter(|_| !drafts.is_empty()) else {
             return;
         };
+        self.send(|| Hint::Moved(stream.clone()));
         if !self.log_channels.is_silent() {
             let ids = placed.ids(drafts);
             self.log_channels

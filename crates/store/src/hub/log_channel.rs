@@ -54,6 +54,16 @@ impl LogChannels {
         }
     }
 
+    /// Makes all listeners read the log.
+    pub(crate) fn reread(&self) {
+        for entry in &self.open {
+            let _ = entry.value().send(Arc::new(LogBatch {
+                events: Vec::new(),
+                _load: None,
+            }));
+        }
+    }
+
     /// Tells those who listen to the kinds of these events. The first has the number `no`.
     pub(crate) fn deliver(
         &self,
@@ -103,17 +113,17 @@ pub enum LogUpdate {
 
 /// A listener to kinds.
 pub struct LogListener {
-    bus: Arc<crate::Bus>,
+    hub: Arc<crate::Hub>,
     kinds: Kinds,
     receiver: Option<broadcast::Receiver<Arc<LogBatch>>>,
 }
 
 impl LogListener {
-    pub(crate) fn new(bus: Arc<crate::Bus>, kinds: &Kinds) -> Self {
-        let receiver = Some(bus.log_channels().listen(kinds));
+    pub(crate) fn new(hub: Arc<crate::Hub>, kinds: &Kinds) -> Self {
+        let receiver = Some(hub.log_channels().listen(kinds));
         let kinds = kinds.clone();
         Self {
-            bus,
+            hub,
             kinds,
             receiver,
         }
@@ -137,6 +147,6 @@ impl LogListener {
 impl Drop for LogListener {
     fn drop(&mut self) {
         self.receiver = None;
-        self.bus.log_channels().close(&self.kinds);
+        self.hub.log_channels().close(&self.kinds);
     }
 }

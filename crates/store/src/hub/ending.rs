@@ -8,14 +8,14 @@ use std::sync::{
 use riverrun_types::RunId;
 use tokio::sync::Notify;
 
-use super::Bus;
+use super::Hub;
 
-impl Bus {
+impl Hub {
     /// Waits for the end of a run from now on.
     pub fn ending(self: &Arc<Self>, run: &RunId) -> Ending {
         let end = self.ends.entry(run.clone()).or_default().clone();
         Ending {
-            bus: self.clone(),
+            hub: self.clone(),
             run: run.clone(),
             end,
         }
@@ -38,7 +38,7 @@ pub(super) struct End {
 
 /// The end of a run, as one who waits for it knows it.
 pub struct Ending {
-    bus: Arc<Bus>,
+    hub: Arc<Hub>,
     run: RunId,
     end: Arc<End>,
 }
@@ -58,8 +58,8 @@ impl Ending {
 
 impl Drop for Ending {
     fn drop(&mut self) {
-        // The bus's own and this one: whoever else waits has a copy too.
-        self.bus.ends.remove_if(&self.run, |_, end| {
+        // The hub's own and this one: whoever else waits has a copy too.
+        self.hub.ends.remove_if(&self.run, |_, end| {
             Arc::ptr_eq(end, &self.end) && Arc::strong_count(end) == 2
         });
     }
@@ -76,29 +76,29 @@ mod tests {
 
     #[test]
     fn all_waiters_are_notified_once_and_removed() {
-        let bus = Arc::new(Bus::default());
+        let hub = Arc::new(Hub::default());
         let run = RunId::new("r");
-        let (first, second) = (bus.ending(&run), bus.ending(&run));
-        let other = bus.ending(&RunId::new("s"));
+        let (first, second) = (hub.ending(&run), hub.ending(&run));
+        let other = hub.ending(&RunId::new("s"));
         let has_come = |ending: &Ending| {
             let mut nobody = Context::from_waker(Waker::noop());
             pin!(ending.come()).poll(&mut nobody).is_ready()
         };
         assert!(!has_come(&first));
-        bus.ended(&run);
+        hub.ended(&run);
         assert!(has_come(&first) && has_come(&first) && has_come(&second));
         assert!(!has_come(&other));
         // The next run of that id is another one, whoever still knows the first.
-        let next = bus.ending(&run);
+        let next = hub.ending(&run);
         drop((first, second));
         assert!(!has_come(&next));
-        bus.ended(&run);
+        hub.ended(&run);
         assert!(has_come(&next));
-        let (one, two) = (bus.ending(&run), bus.ending(&run));
+        let (one, two) = (hub.ending(&run), hub.ending(&run));
         drop(one);
-        bus.ended(&run);
+        hub.ended(&run);
         assert!(has_come(&two));
         drop((two, next, other));
-        assert!(bus.ends.is_empty());
+        assert!(hub.ends.is_empty());
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock, atomic::Ordering};
 use riverrun_types::{Event, StreamName};
 use tokio::sync::broadcast;
 
-use super::{Bus, load::Load};
+use super::{Hub, load::Load};
 
 /// Batches that a slow reader may lag behind before it has to read the store.
 const BACKLOG: usize = 64;
@@ -36,7 +36,7 @@ impl Batch {
     }
 }
 
-impl Bus {
+impl Hub {
     /// Listens to a stream from now on.
     pub fn subscribe(self: &Arc<Self>, stream: &StreamName) -> Subscription {
         let receiver = self
@@ -50,7 +50,7 @@ impl Bus {
             })
             .subscribe();
         Subscription {
-            bus: self.clone(),
+            hub: self.clone(),
             stream: stream.clone(),
             receiver: Some(receiver),
         }
@@ -75,7 +75,7 @@ pub enum StreamUpdate {
 
 /// A listener to one stream.
 pub struct Subscription {
-    bus: Arc<Bus>,
+    hub: Arc<Hub>,
     stream: StreamName,
     receiver: Option<broadcast::Receiver<Arc<Batch>>>,
 }
@@ -97,11 +97,11 @@ impl Drop for Subscription {
     fn drop(&mut self) {
         self.receiver = None;
         let removed = self
-            .bus
+            .hub
             .streams
             .remove_if(&self.stream, |_, sender| sender.receiver_count() == 0);
         if removed.is_some() && self.stream.is_job() {
-            self.bus.jobs.fetch_sub(1, Ordering::AcqRel);
+            self.hub.jobs.fetch_sub(1, Ordering::AcqRel);
         }
     }
 }

@@ -1,11 +1,12 @@
 //! Live delivery inside one process. Lossy by design: a reader that falls behind, or that doubts,
-//! reads the store from the last position it saw. Correctness never depends on the bus.
+//! reads the store from the last position it saw. Correctness never depends on the hub.
 //!
 //! Each kind of listener has a file: readers of a stream (`subscription`), of a queue
 //! (`queue_channel`) and of kinds of events (`log_channel`), holders of leases (`holder`), and those
 //! who wait for the end of a run (`ending`).
 
 mod ending;
+mod hints;
 mod holder;
 mod jobs;
 mod load;
@@ -23,7 +24,7 @@ use dashmap::DashMap;
 use riverrun_types::{Millis, Name, RunId, StreamName, time::NEVER};
 use tokio::sync::{Notify, broadcast, watch};
 
-use crate::Kinds;
+use crate::{Bus, Kinds, LocalBus};
 use ending::End;
 use load::Loads;
 use log_channel::LogChannels;
@@ -36,7 +37,11 @@ pub use queue_channel::{Listener, QueueUpdate};
 pub use subscription::{Batch, StreamUpdate, Subscription};
 
 /// Who listens to what.
-pub struct Bus {
+pub struct Hub {
+    /// Leads to the hubs of other instances.
+    bus: Arc<dyn Bus>,
+    /// Whether there can be any: asked for every commit, so it must cost nothing.
+    has_others: bool,
     streams: DashMap<StreamName, broadcast::Sender<Arc<Batch>>>,
     /// What is held for their readers.
     loads: Loads,
@@ -65,20 +70,22 @@ pub struct Bus {
     triggers: watch::Sender<u64>,
 }
 
-impl Default for Bus {
+impl Default for Hub {
     fn default() -> Self {
-        Self::holding(Self::MAX_BYTES)
+        Self::new(Arc::new(LocalBus), Self::MAX_BYTES)
     }
 }
 
-impl Bus {
+impl Hub {
     /// The bytes that are held for slow readers where nothing else is said.
     pub const MAX_BYTES: usize = 64 << 20;
 
-    /// A bus that holds at most so many bytes for readers that have not read them yet.
-    pub fn holding(max_bytes: usize) -> Self {
+    /// A hub that holds at most so many bytes for readers that have not read them yet.
+    pub fn new(bus: Arc<dyn Bus>, max_bytes: usize) -> Self {
         let loads = Loads::new(max_bytes);
         Self {
+            has_others: bus.has_others(),
+            bus,
             streams: DashMap::new(),
             channels: Channels::new(loads.clone()),
             loads,
@@ -98,7 +105,7 @@ impl Bus {
     }
 }
 
-impl Bus {
+impl Hub {
     /// Listens to what happens to the jobs of a queue from now on.
     pub fn listen(self: &Arc<Self>, queue: &Name, now_ms: Millis) -> Listener {
         Listener::new(self.clone(), queue, now_ms)

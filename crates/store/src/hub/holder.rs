@@ -5,15 +5,15 @@ use std::sync::Arc;
 use riverrun_types::RunId;
 use tokio::sync::Notify;
 
-use super::Bus;
+use super::Hub;
 
-impl Bus {
+impl Hub {
     /// Registers the holder of a run's lease; it is notified when anybody else moves the run.
     pub fn hold(self: &Arc<Self>, run: &RunId) -> Holder {
         let notify = Arc::new(Notify::new());
         self.holders.insert(run.clone(), notify.clone());
         Holder {
-            bus: self.clone(),
+            hub: self.clone(),
             run: run.clone(),
             notify,
         }
@@ -27,9 +27,9 @@ impl Bus {
     }
 }
 
-/// The holder of a run's lease, as the bus knows it.
+/// The holder of a run's lease, as the hub knows it.
 pub struct Holder {
-    bus: Arc<Bus>,
+    hub: Arc<Hub>,
     run: RunId,
     notify: Arc<Notify>,
 }
@@ -43,7 +43,7 @@ impl Holder {
 
 impl Drop for Holder {
     fn drop(&mut self) {
-        self.bus
+        self.hub
             .holders
             .remove_if(&self.run, |_, notify| Arc::ptr_eq(notify, &self.notify));
     }

@@ -231,17 +231,17 @@ pub enum QueueUpdate {
 
 /// A listener to a queue.
 pub struct Listener {
-    bus: Arc<crate::Bus>,
+    hub: Arc<crate::Hub>,
     queue: Name,
     receiver: Option<broadcast::Receiver<Arc<Batch>>>,
     begin: EventId,
 }
 
 impl Listener {
-    pub(crate) fn new(bus: Arc<crate::Bus>, queue: &Name, now_ms: Millis) -> Self {
-        let (receiver, begin) = bus.channels().listen(queue, now_ms);
+    pub(crate) fn new(hub: Arc<crate::Hub>, queue: &Name, now_ms: Millis) -> Self {
+        let (receiver, begin) = hub.channels().listen(queue, now_ms);
         Self {
-            bus,
+            hub,
             queue: queue.clone(),
             receiver: Some(receiver),
             begin,
@@ -271,6 +271,6 @@ impl Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         self.receiver = None;
-        self.bus.channels().close(&self.queue);
+        self.hub.channels().close(&self.queue);
     }
 }

@@ -1,0 +1,18 @@
+//! Registered definitions.
+
+use async_trait::async_trait;
+
+use crate::{FlowRecord, Result};
+
+/// Definitions of flows.
+#[async_trait]
+pub trait FlowStore: Send + Sync + 'static {
+    /// The definition of an id and a version, or every definition that is registered, in no
+    /// particular order. A damaged one is an error for who asks for it, and left out of all.
+    async fn flows(&self, one: Option<(&str, &str)>) -> Result<Vec<FlowRecord>>;
+
+    /// The definition of an id and a version.
+    async fn flow(&self, id: &str, version: &str) -> Result<Option<FlowRecord>> {
+        Ok(self.flows(Some((id, version))).await?.pop())
+    }
+}
