@@ -23,6 +23,11 @@ pub trait Between: Send + Sync + 'static {
     /// Before every call. A call for which this never ends is never made.
     async fn called(&self) {}
 
+    /// The time by the store's clock, if it is not the one that the store says.
+    fn now_ms(&self, store_ms: Millis) -> Millis {
+        store_ms
+    }
+
     /// Before a group of commits is written. An error refuses all of it.
     async fn writes(&self) -> Result<()> {
         Ok(())
@@ -63,7 +68,7 @@ impl<B: Between> CommitStore for Through<B> {
     }
 
     fn now_ms(&self, local_ms: Millis) -> Millis {
-        self.store.now_ms(local_ms)
+        self.between.now_ms(self.store.now_ms(local_ms))
     }
 }
 

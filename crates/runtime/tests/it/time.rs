@@ -11,8 +11,9 @@ use riverrun_runtime::{
     SimulatedClock, Source, StartRequest,
 };
 use riverrun_store::{EventQuery, JobFilter, JobState, QueueUpdate, Store};
+use riverrun_store_conformance::through::{Between, Through};
 use riverrun_store_sqlite::SqliteStore;
-use riverrun_types::{Json, RunId, RunStatus, StreamName};
+use riverrun_types::{Json, Millis, RunId, RunStatus, StreamName};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -256,6 +257,48 @@ async fn a_lease_ends_by_the_clock() {
         [39_999],
         "looked for three times in a lease's life"
     );
+}
+
+/// The clock of a store, against the one of a machine.
+struct Offset(Millis);
+
+impl Between for Offset {
+    fn now_ms(&self, store_ms: Millis) -> Millis {
+        store_ms + self.0
+    }
+}
+
+/// The machine of the second server is an hour ahead. Both go by the clock of their store: the second
+/// one takes no lease before it is over, and its due times are right for the first one.
+#[tokio::test]
+async fn leases_and_due_times_go_by_the_clock_of_the_store() {
+    const HOUR_MS: Millis = 3_600_000;
+    const T0: Millis = 1_700_000_000_000;
+    let store: Arc<dyn Store> = SqliteStore::memory().unwrap();
+    let corrected = Through::new(store.clone(), Arc::new(Offset(-HOUR_MS)));
+    let ahead = SimulatedClock::starting_at_ms(T0 + HOUR_MS);
+    let mut second = World::on(corrected, ahead, json!({"queue": "other"})).await;
+    let still = SimulatedClock::starting_at_ms(T0);
+    let mut first = World::on(store.clone(), still, json!({})).await;
+    let hangs = first.add(json!({"do": "hang"}), json!({})).await;
+    first.began.recv().await.unwrap();
+    second.put(json!({"rateLimit": {"max": 10, "durationMs": 60_000}}));
+    let later = second.add(json!({}), json!({"delayMs": 20_000})).await;
+    let record = store.job(&later).await.unwrap().unwrap();
+    assert_eq!((record.created_ms, record.at_ms), (T0, Some(T0 + 20_000)));
+    second.pass(29_999).await;
+    assert_eq!(second.state(&hangs).await, JobState::Active);
+    assert_eq!(second.times(), [T0 + HOUR_MS + 20_000]);
+    let window = store.queue("work").await.unwrap().unwrap().rate.unwrap();
+    assert_eq!((window.from_ms, window.begun), (T0 + 20_000, 1));
+    let pass = Duration::from_secs(10);
+    second.clock.advance_regardless(pass).await.unwrap();
+    second.began.recv().await.unwrap();
+    let record = store.job(&hangs).await.unwrap().unwrap();
+    assert_eq!(record.attempt, 2);
+    let began_ms = record.started_ms.unwrap();
+    assert!((T0 + 30_000..T0 + 40_000).contains(&began_ms), "{began_ms}");
+    assert_eq!(record.until_ms, Some(began_ms + 30_000));
 }
 
 #[tokio::test]

@@ -3,7 +3,10 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
-use riverrun_store::{Error, Result, Stats, adapter::HealthStore};
+use riverrun_store::{
+    Error, Result, Stats,
+    adapter::{CommitStore, HealthStore},
+};
 use riverrun_types::{Json, Millis};
 
 use crate::{SqliteStore, read, upkeep};
@@ -27,7 +30,7 @@ impl HealthStore for SqliteStore {
 
     async fn stats(&self) -> Result<Stats> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        let now_ms = now.map_or(0, |now| now.as_millis() as Millis);
+        let now_ms = self.now_ms(now.map_or(0, |now| now.as_millis() as Millis));
         let stats = self.read(move |view| read::stats(view, now_ms)).await?;
         Ok(Stats {
             bytes: self.bytes(),

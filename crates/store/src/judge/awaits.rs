@@ -105,13 +105,12 @@ impl<'a, R: Rows> Judging<'a, '_, R> {
             if let Some(slot) = self.changed.awaits.awaits.get_mut(id) {
                 let is_callback =
                     |found: &AwaitRecord| matches!(found.what, Awaited::Callback { .. });
-                match slot {
-                    Some(found) => match AwaitEnd::of(is_callback(found), found.state) {
+                if let Some(found) = slot {
+                    match AwaitEnd::of(is_callback(found), found.state) {
                         AwaitEnd::Nothing => {}
                         AwaitEnd::Closes => found.state = AwaitState::Closed,
                         AwaitEnd::Removed => *slot = None,
-                    },
-                    None => {}
+                    }
                 }
             }
         }

@@ -1,5 +1,5 @@
 //! The one place that reads the clock. What is due, and when, goes by the [`Clock`] of a runtime:
-//! the machine's, or one that a test moves ([`SimulatedClock`]).
+//! the machine's, or one that a test moves ([`SimulatedClock`]), corrected to the clock of its store.
 //!
 //! What only waits for trouble to pass, or for more to write at once, goes by the machine's time in
 //! either case: nobody can tell it from the work itself.
@@ -8,10 +8,12 @@ mod rest;
 mod simulated;
 
 use std::{
+    fmt,
     sync::Arc,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
+use riverrun_store::Store;
 use riverrun_types::{Millis, time::NEVER};
 
 use simulated::{Alarm, Count, Counted, Simulation};
@@ -22,12 +24,34 @@ pub use simulated::{SimulatedClock, Unsettled};
 const GLANCE: Duration = Duration::from_secs(10);
 
 /// What tells a runtime the time. The default is the machine's clock.
-#[derive(Clone, Debug, Default)]
-pub struct Clock(Option<Arc<Simulation>>);
+#[derive(Clone, Default)]
+pub struct Clock {
+    simulation: Option<Arc<Simulation>>,
+    /// The store whose clock leases, limits and due times go by.
+    store: Option<Arc<dyn Store>>,
+}
 
 impl Clock {
+    /// This clock, corrected to the store's: instances on one store agree about the time though
+    /// their machines do not.
+    pub(crate) fn of(self, store: Arc<dyn Store>) -> Self {
+        Self {
+            store: Some(store),
+            ..self
+        }
+    }
+
+    /// The time by the store's clock, once a runtime has it.
     pub fn now_ms(&self) -> Millis {
-        match &self.0 {
+        let local_ms = self.local_ms();
+        match &self.store {
+            Some(store) => store.now_ms(local_ms),
+            None => local_ms,
+        }
+    }
+
+    fn local_ms(&self) -> Millis {
+        match &self.simulation {
             None => machine_ms(),
             Some(simulation) => simulation.now_ms(),
         }
@@ -35,25 +59,29 @@ impl Clock {
 
     /// Sleeps to a time at which something is due.
     pub async fn sleep_until(&self, at_ms: Millis) {
-        match &self.0 {
-            None => sleep_by(machine_ms, tokio::time::sleep, at_ms).await,
+        match &self.simulation {
+            None => sleep_by(|| self.now_ms(), tokio::time::sleep, at_ms).await,
             Some(_) if at_ms == NEVER => std::future::pending().await,
-            Some(simulation) => simulation.sleep_until(at_ms, Alarm::Due).await,
+            Some(simulation) => {
+                let ahead_ms = self.now_ms() - self.local_ms();
+                let at_ms = at_ms.saturating_sub(ahead_ms);
+                simulation.sleep_until(at_ms, Alarm::Due).await;
+            }
         }
     }
 
     /// Sleeps this long, and something is due then.
     pub async fn sleep(&self, time: Duration) {
-        match &self.0 {
+        match &self.simulation {
             None => tokio::time::sleep(time).await,
-            Some(_) => self.sleep_until(self.after(time)).await,
+            Some(simulation) => simulation.sleep_until(self.after(time), Alarm::Due).await,
         }
     }
 
     /// Sleeps this long before a look at something that has no time of its own. Simulated time
     /// does not stop for it: the look is taken at the first stop after that.
     pub(crate) async fn sleep_lightly(&self, time: Duration) {
-        match &self.0 {
+        match &self.simulation {
             None => tokio::time::sleep(time).await,
             Some(simulation) => simulation.sleep_until(self.after(time), Alarm::Look).await,
         }
@@ -62,25 +90,34 @@ impl Clock {
     /// Sleeps this long before a sign of life. Simulated time stops for it only while it passes
     /// handlers that run: else there is nothing to be kept alive.
     pub(crate) async fn sleep_to_beat(&self, time: Duration) {
-        match &self.0 {
+        match &self.simulation {
             None => tokio::time::sleep(time).await,
             Some(simulation) => simulation.sleep_until(self.after(time), Alarm::Beat).await,
         }
     }
 
+    /// The simulated time after so long.
     fn after(&self, time: Duration) -> Millis {
         let ms = Millis::try_from(time.as_millis()).unwrap_or(Millis::MAX);
-        self.now_ms().saturating_add(ms)
+        self.local_ms().saturating_add(ms)
     }
 
     /// Says that something is being done, until the guard is dropped: simulated time stands still.
     pub fn busy(&self) -> Busy {
-        Busy(self.0.as_ref().map(|clock| clock.count(Counted::Busy)))
+        Busy(
+            self.simulation
+                .as_ref()
+                .map(|clock| clock.count(Counted::Busy)),
+        )
     }
 
     /// Says that a handler runs, until the guard is dropped.
     pub(crate) fn handler(&self) -> Busy {
-        Busy(self.0.as_ref().map(|clock| clock.count(Counted::Handlers)))
+        Busy(
+            self.simulation
+                .as_ref()
+                .map(|clock| clock.count(Counted::Handlers)),
+        )
     }
 
     /// Waits for something that only others, or time, can bring about. Whoever is [`busy`] is not
@@ -88,10 +125,16 @@ impl Clock {
     ///
     /// [`busy`]: Clock::busy
     pub async fn rest<F: Future>(&self, waiting: F) -> F::Output {
-        match &self.0 {
+        match &self.simulation {
             None => waiting.await,
             Some(simulation) => rest::rest(simulation, waiting).await,
         }
+    }
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Clock").field(&self.simulation).finish()
     }
 }
 

@@ -41,7 +41,10 @@ impl Default for SimulatedClock {
 
 impl From<&SimulatedClock> for Clock {
     fn from(clock: &SimulatedClock) -> Self {
-        Self(Some(clock.simulation.clone()))
+        Self {
+            simulation: Some(clock.simulation.clone()),
+            store: None,
+        }
     }
 }
 
