@@ -57,10 +57,6 @@ impl Runtime {
         handlers: impl IntoIterator<Item = Arc<dyn Handler>>,
         options: Options,
     ) -> Result<Self> {
-        let options = Options {
-            clock: options.clock.of(store.clone()),
-            ..options
-        };
         let beginning = Beginning::of(&*store).await?;
         let reclaimed = store.reclaim().await?;
         if reclaimed != Reclaimed::default() {

@@ -38,6 +38,10 @@ struct Inner {
 
 impl Base {
     pub(crate) fn new(store: Arc<dyn Store>, sandbox: Arc<Sandbox>, options: Options) -> Self {
+        let options = Options {
+            clock: options.clock.of(store.clone()),
+            ..options
+        };
         let hub = Arc::new(Hub::new(Arc::new(LocalBus), options.live_total_bytes));
         Self {
             inner: Arc::new(Inner {
