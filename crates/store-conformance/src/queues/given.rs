@@ -133,6 +133,14 @@ pub async fn list(store: &S, states: &[JobState]) -> Vec<String> {
     }
 }
 
+/// Lets the only job that waits fail and wait again: its row has an attempt and an error.
+pub async fn fail_once(store: &S) {
+    let claimed = only(store, T0).await;
+    let error = json(r#"{"code":"EARLIER","message":"the first time"}"#);
+    let again = Settled::Retry { at_ms: T0, error };
+    must(settle(store, &claimed.lease, T0, again).await);
+}
+
 /// Checks that a job's row is what the rules made of it ([`JobEffect`]).
 pub async fn is_as_ruled(store: &S, before: &JobRecord, effect: &JobEffect<'_>, what: &str) {
     let after = must(store.job(&before.id).await);

@@ -210,6 +210,7 @@ pub async fn an_outcome_does_what_the_rules_say(store: S) {
         for cancel in [Cancel::No, Cancel::Yes, Cancel::WithReason] {
             let name = format!("{number}-{cancel:?}");
             add(&store, [job(&name)]).await;
+            fail_once(&store).await;
             let claimed = only(&store, T0).await;
             let reason = match cancel {
                 Cancel::No => None,

@@ -201,6 +201,7 @@ pub async fn what_people_do_is_what_the_rules_say(store: S) {
         for (number, wish) in wishes().into_iter().enumerate() {
             let name = format!("{state:?}-{number}");
             add(&store, [job(&name)]).await;
+            fail_once(&store).await;
             bring_to(&store, &name, state).await;
             let before = read(&store, &name).await;
             assert_eq!(before.state, state);
