@@ -110,7 +110,7 @@ torture: ## kill the server, its runners and workers 50 times under load and che
 # codec, the HTTP surface. With debug assertions on. An input that fails is printed as small as it
 # gets.
 CASES ?= 20000
-PROPERTIES := panic|chunks_of_older_versions_unpack|breaks_the_reducer|lives_by_its_rules|reads_back_from_its_event|random_requests|what_is_packed_unpacks|damage_is_detected|quickjs|no_value_leaves|equals_itself|text_without_dollars|what_a_map_would_hold|compact_json|lays_out_as_serde|pieces_do_not_matter|glance_is_enough|judged_as_the_parser|json_stays_the_same|nothing_but_breaks|as_they_are_written|due_times_grow|however_often_it_is_sent|all_that_may_begin|keys_take_turns
+PROPERTIES := panic|chunks_of_older_versions_unpack|breaks_the_reducer|lives_by_its_rules|reads_back_from_its_event|random_requests|what_is_packed_unpacks|damage_is_detected|quickjs|no_value_leaves|equals_itself|text_without_dollars|what_a_map_would_hold|compact_json|lays_out_as_serde|pieces_do_not_matter|glance_is_enough|judged_as_the_parser|json_stays_the_same|nothing_but_breaks|as_they_are_written|due_times_grow|however_often_it_is_sent|a_claim_takes_all_that_may_begin|all_that_may_begin|keys_take_turns
 
 fuzz: fuzz-server ## the property tests for long: CASES=20000 inputs each; then the running server: ROUNDS=500
 	scripts/tools.sh cargo-nextest

@@ -12,12 +12,15 @@ use riverrun_triggers::Triggers;
 use riverrun_types::Namespace;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{document::document, hosts::Hosts, live::LiveReaders};
+use crate::{document::document, extract::BodyRoom, hosts::Hosts, live::LiveReaders};
 
 #[derive(Clone, Debug)]
 pub struct ApiOptions {
     /// Bytes that a request's body may have; more is TOO_LARGE. Default 16 MiB.
     pub max_body_bytes: usize,
+    /// Bytes that the bodies of all requests together may have, those up to 64 KiB aside; others
+    /// wait. Default 256 MiB.
+    pub max_bodies_bytes: usize,
     /// How long a request may take before it is answered REQUEST_TIMEOUT. Live streams and the
     /// time that `?wait=` asks for come on top. Default 30 s.
     pub request_timeout: Duration,
@@ -46,6 +49,7 @@ impl Default for ApiOptions {
     fn default() -> Self {
         Self {
             max_body_bytes: 16 << 20,
+            max_bodies_bytes: 256 << 20,
             request_timeout: Duration::from_secs(30),
             max_wait: Duration::from_secs(300),
             hosts: Hosts::any(),
@@ -70,11 +74,13 @@ struct Inner {
     triggers: Triggers,
     options: ApiOptions,
     live: Arc<LiveReaders>,
+    body_room: BodyRoom,
     document: OnceLock<Bytes>,
 }
 
 impl Api {
     pub fn new(runtime: Runtime, triggers: Triggers, options: ApiOptions) -> Self {
+        let body_room = BodyRoom::new(options.max_bodies_bytes);
         let live = LiveReaders::new(runtime.base().options().live_total_bytes);
         Self {
             inner: Arc::new(Inner {
@@ -82,6 +88,7 @@ impl Api {
                 triggers,
                 options,
                 live,
+                body_room,
                 document: OnceLock::new(),
             }),
         }
@@ -89,6 +96,11 @@ impl Api {
 
     pub fn runtime(&self) -> &Runtime {
         &self.inner.runtime
+    }
+
+    /// The memory for bodies of requests.
+    pub fn body_room(&self) -> &BodyRoom {
+        &self.inner.body_room
     }
 
     pub fn triggers(&self) -> &Triggers {

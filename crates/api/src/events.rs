@@ -5,7 +5,7 @@ use axum::{
     http::{HeaderMap, StatusCode},
 };
 use riverrun_engine::TriggerState;
-use riverrun_runtime::{Shown, check_queue_name};
+use riverrun_runtime::{Error, Shown, Work, check_event_bytes, check_queue_name, compute};
 use riverrun_store::{Direction, EventQuery, Place, RunRecord};
 use riverrun_types::{
     ErrorCode, Event, EventId, EventType, Json, Millis, Name, RunId, StreamName,
@@ -405,10 +405,17 @@ pub(crate) async fn append_events(
 ) -> Answer {
     let stream = stream_of(&api, &kind, &id).await?;
     let key = idempotency_key(None, &headers)?;
-    match body.items() {
-        Some(events) => append(&api, &stream, &events, key).await,
-        None => append(&api, &stream, &[body], key).await,
-    }
+    let events = compute(Work::on_text(body.bytes()), || events_in(body))?;
+    append(&api, &stream, &events, key).await
+}
+
+/// The events of a body: a list of them, or one.
+fn events_in(body: Json) -> Result<Vec<Json>, ApiError> {
+    let Some(count) = body.count_items() else {
+        return Ok(vec![body]);
+    };
+    Error::check_count("events", count)?;
+    Ok(body.items().unwrap_or_default())
 }
 
 /// Where an event that is emitted goes.
@@ -474,8 +481,11 @@ pub(crate) async fn emit_event(
     headers: HeaderMap,
     Payload(body): Payload,
 ) -> Answer {
+    check_event_bytes(&body)?;
     let to: Destination = match body.is_object() {
-        true => crate::extract::read(body.as_str().as_bytes())?,
+        true => compute(Work::on_text(body.bytes()), || {
+            crate::extract::read(body.as_str().as_bytes())
+        })?,
         false => Destination::default(),
     };
     let key = idempotency_key(to.idempotency_key.clone(), &headers)?;

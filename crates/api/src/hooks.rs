@@ -51,7 +51,7 @@ pub(crate) async fn fire_hook(
         request_id: Some(request_id.0),
     })?;
     let limit = hook.max_body_bytes().min(api.options().max_body_bytes);
-    let body = bytes_up_to(request, limit).await?;
+    let body = bytes_up_to(request, &api, limit).await?;
     let hooked = hook.take(api.triggers(), body).await?;
     match hooked.wait {
         Some(_) => result(&api, hooked).await,

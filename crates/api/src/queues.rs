@@ -1,10 +1,17 @@
 //! Queues: add and list jobs; pause, clear and clean queues.
 
+use std::fmt;
+
 use axum::{extract::State, http::StatusCode};
-use riverrun_runtime::{Drained, JobOptions, JobRequest, KeptOptions, QueueStats, QueueView};
+use riverrun_runtime::{
+    Drained, Error, JobOptions, JobRequest, KeptOptions, MAX_ITEMS, QueueStats, QueueView,
+};
 use riverrun_store::{Added, JobFilter, JobRecord, JobState, Wanted};
 use riverrun_types::{ErrorCode, Json, Millis, Name, RunId, time::Iso};
-use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{Error as _, IgnoredAny, SeqAccess, Visitor},
+};
 use utoipa::IntoParams;
 
 use crate::{
@@ -178,7 +185,7 @@ pub(crate) struct AddBody {
     data: Option<Json>,
     #[serde(alias = "opts")]
     options: Option<JobOptions>,
-    jobs: Option<Vec<JobRequest>>,
+    jobs: Option<Jobs>,
     /// False without a body: an empty request does not add a job.
     #[serde(skip_deserializing, default = "given")]
     is_given: bool,
@@ -186,6 +193,42 @@ pub(crate) struct AddBody {
 
 fn given() -> bool {
     true
+}
+
+/// Jobs of one request. Those beyond the limit are counted and not kept.
+struct Jobs {
+    requests: Vec<JobRequest>,
+    count: usize,
+}
+
+impl<'de> Deserialize<'de> for Jobs {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_seq(JobsVisitor)
+    }
+}
+
+struct JobsVisitor;
+
+impl<'de> Visitor<'de> for JobsVisitor {
+    type Value = Jobs;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of jobs")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Jobs, A::Error> {
+        let mut requests = Vec::new();
+        while requests.len() < MAX_ITEMS
+            && let Some(request) = list.next_element()?
+        {
+            requests.push(request);
+        }
+        let mut count = requests.len();
+        while list.next_element::<IgnoredAny>()?.is_some() {
+            count += 1;
+        }
+        Ok(Jobs { requests, count })
+    }
 }
 
 impl AddBody {
@@ -207,7 +250,10 @@ impl AddBody {
                     "jobs: give each of them its own name, data and options, and none beside them";
                 Err(ApiError::new(ErrorCode::Unprocessable, message))
             }
-            Some(jobs) => Ok(jobs),
+            Some(Jobs { requests, count }) => {
+                Error::check_count("jobs", count)?;
+                Ok(requests)
+            }
             None => Ok(vec![JobRequest {
                 name,
                 data,

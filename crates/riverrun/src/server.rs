@@ -44,6 +44,7 @@ impl Server {
         let river = open_river(config, address).await?;
         let options = ApiOptions {
             max_body_bytes: config.limits.body_bytes,
+            max_bodies_bytes: config.limits.bodies_total_bytes,
             request_timeout: config.limits.request_timeout.0,
             max_wait: config.limits.max_wait.0,
             stall_timeout: config.limits.stall_timeout.0,

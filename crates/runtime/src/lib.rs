@@ -23,7 +23,7 @@ mod why;
 pub use riverrun_contract::*;
 
 pub use awaits::{Awaits, Callback, CallbackAnswer, StoredCallback, callback_signature};
-pub use base::{Base, Busy, Clock, Error, Options, Result, SimulatedClock, Unsettled};
+pub use base::{Base, Busy, Clock, Error, MAX_ITEMS, Options, Result, SimulatedClock, Unsettled};
 pub use compose::{Composable, Composed, ComposedFlow, Composer, Made, MadeFlow, compose};
 pub use events::{AppendedOnce, Events};
 pub use flows::{
@@ -41,5 +41,7 @@ pub use runs::{
 };
 pub use runtime::Runtime;
 pub use steps::Steps;
-pub use streams::{Begin, Delivery, Listener, OnKind, Streams, Subject, Tail, Tailed};
+pub use streams::{
+    Begin, Delivery, Listener, OnKind, Streams, Subject, Tail, Tailed, check_event_bytes,
+};
 pub use why::{ActiveBranch, AtJob, AtWorker, Cause, InVisit, JobStateName, Reason, Reasons, Why};

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 use riverrun_types::{Json, Millis, Name, Path, RunId, StreamName, event, time};
 
-use crate::{Change, Error, Placed, equality};
+use crate::{CommitIds, Error, Placed, equality};
 
 /// An await that begins.
 #[derive(Clone, Debug, PartialEq)]
@@ -302,20 +302,11 @@ impl Signal {
     /// stop everybody's commits.
     pub const MAX_FIRED: usize = 1_000;
 
-    /// The event with the id that it was given by the changes of its commit, whose events were
-    /// placed by now.
-    pub fn whole(&self, changes: &[Change], placed: &[Placed]) -> Json {
-        let events = changes.iter().filter_map(Change::appends);
-        let mut own = events.zip(placed);
-        let own = own.find(|((stream, _), _)| *stream == self.stream);
-        let id = |place: usize| {
-            let ((_, drafts), placed) = own?;
-            placed.ids(drafts).nth(place)
-        };
-        let (Some(id), Some(rest)) = (
-            self.place.and_then(id),
-            self.event.as_str().strip_prefix('{'),
-        ) else {
+    /// The event with the id that its commit gave it, whose events were `placed` by now.
+    pub fn whole(&self, commit: &mut CommitIds<'_>, placed: &[Placed]) -> Json {
+        let id = self.place;
+        let id = id.and_then(|place| commit.id(&self.stream, place, placed));
+        let (Some(id), Some(rest)) = (id, self.event.as_str().strip_prefix('{')) else {
             return self.event.clone();
         };
         let comma = if rest.starts_with('}') { "" } else { "," };

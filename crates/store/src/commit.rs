@@ -324,3 +324,33 @@ impl Placed {
         }
     }
 }
+
+/// The ids that a commit gave its events. A commit may have thousands of events of one stream, each of
+/// which asks for its own id.
+pub struct CommitIds<'a> {
+    changes: &'a [Change],
+    /// Those of the stream that was asked for last.
+    last: Option<(StreamName, Vec<EventId>)>,
+}
+
+impl<'a> CommitIds<'a> {
+    pub fn of(changes: &'a [Change]) -> Self {
+        Self {
+            changes,
+            last: None,
+        }
+    }
+
+    /// The id of the `at`-th event that the commit appends to a stream first. `placed` are the places
+    /// of the changes that append, as far as they were made.
+    pub fn id(&mut self, stream: &StreamName, at: usize, placed: &[Placed]) -> Option<EventId> {
+        if self.last.as_ref().is_none_or(|(last, _)| last != stream) {
+            let appends = self.changes.iter().filter_map(Change::appends);
+            let mut own = appends.zip(placed);
+            let ((stream, drafts), placed) = own.find(|((appended, _), _)| appended == stream)?;
+            self.last = Some((stream, placed.ids(drafts).collect()));
+        }
+        let (_, ids) = self.last.as_ref()?;
+        ids.get(at).copied()
+    }
+}

@@ -36,8 +36,8 @@ pub use awaits::{
 };
 pub use bus::{Bus, Hint, LocalBus};
 pub use commit::{
-    Advance, Append, Change, Commit, Expect, NewRun, NewRunTask, Once, Placed, Projection, Receipt,
-    RunTaskChange, Snapshot,
+    Advance, Append, Change, Commit, CommitIds, Expect, NewRun, NewRunTask, Once, Placed,
+    Projection, Receipt, RunTaskChange, Snapshot,
 };
 pub use error::Error;
 pub use group::GroupId;

@@ -7,6 +7,7 @@ use axum::{
     extract::{FromRequest, Request},
     http::{HeaderMap, header},
 };
+use futures::StreamExt;
 use riverrun_engine::{Issue, too_many_steps};
 use riverrun_runtime::{Error, Format, NotRead, Work, compute, read_definition};
 use riverrun_types::{
@@ -20,6 +21,7 @@ use riverrun_types::{
 use serde::de::DeserializeOwned;
 use serde_json::{Value, error::Category, json};
 
+use super::room::{FREE_BYTES, hold};
 use crate::{app::Api, errors::ApiError};
 
 /// How long a client may take to send its body.
@@ -235,29 +237,70 @@ fn json_only(format: Format) -> Result<(), ApiError> {
 }
 
 async fn bytes(request: Request, api: &Api) -> Result<Bytes, ApiError> {
-    bytes_up_to(request, api.options().max_body_bytes).await
+    bytes_up_to(request, api, api.options().max_body_bytes).await
 }
 
 /// A body of any kind.
-pub(crate) async fn bytes_up_to(request: Request, limit: usize) -> Result<Bytes, ApiError> {
+pub(crate) async fn bytes_up_to(
+    request: Request,
+    api: &Api,
+    limit: usize,
+) -> Result<Bytes, ApiError> {
     let claimed = request.headers().get(header::CONTENT_LENGTH);
     let claimed = claimed.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     if claimed.is_some_and(|length| length > limit) {
         return Err(too_large(limit));
     }
-    let body = axum::body::to_bytes(request.into_body(), limit);
-    match tokio::time::timeout(UPLOAD, body).await {
-        Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(error)) if is_over_limit(&error) => Err(too_large(limit)),
-        Ok(Err(error)) => {
-            let message = format!("the body could not be read: {error}");
-            Err(ApiError::new(ErrorCode::BadRequest, message))
+    let body = request.into_body();
+    let read = async {
+        match claimed {
+            Some(length) if length <= FREE_BYTES => axum::body::to_bytes(body, limit)
+                .await
+                .map_err(|error| unread(&error, limit)),
+            _ => large(body, claimed, api, limit).await,
         }
+    };
+    match tokio::time::timeout(UPLOAD, read).await {
+        Ok(read) => read,
         Err(_) => Err(ApiError::new(
             ErrorCode::BodyTimeout,
-            format!("the body did not arrive within {} s", UPLOAD.as_secs()),
+            format!(
+                "the body did not arrive within {} s, or bodies of other requests left no room for it",
+                UPLOAD.as_secs()
+            ),
         )),
     }
+}
+
+/// A body that may be large: it is read once all of it has room.
+async fn large(
+    body: axum::body::Body,
+    claimed: Option<usize>,
+    api: &Api,
+    limit: usize,
+) -> Result<Bytes, ApiError> {
+    let mut chunks = body.into_data_stream();
+    let (mut bytes, mut room) = (Vec::new(), None);
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk.map_err(|error| unread(&error, limit))?;
+        let length = bytes.len() + chunk.len();
+        if length > limit {
+            return Err(too_large(limit));
+        }
+        if room.is_none() && length > FREE_BYTES {
+            room = api.body_room().reserve(claimed.unwrap_or(limit)).await;
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(hold(bytes, room))
+}
+
+fn unread(error: &axum::Error, limit: usize) -> ApiError {
+    if is_over_limit(error) {
+        return too_large(limit);
+    }
+    let message = format!("the body could not be read: {error}");
+    ApiError::new(ErrorCode::BadRequest, message)
 }
 
 fn too_large(limit: usize) -> ApiError {

@@ -3,6 +3,7 @@
 mod body;
 mod path;
 mod query;
+mod room;
 
 pub(crate) use body::{
     Body, Definition, FlowDefinition, Payload, Raw, bytes_up_to, read, read_object,
@@ -11,3 +12,4 @@ pub(crate) use path::{FlowPath, FlowRunPath, JobPath, RunPath, Segments, job_id,
 pub(crate) use query::{
     Moment, PAGE, Query, comma_list, flag, flag_or_none, moment, moment_at, page_limit, tags,
 };
+pub(crate) use room::BodyRoom;

@@ -328,3 +328,66 @@ async fn an_event_with_an_idempotency_key_is_stored_once() {
     assert_eq!(first["ids"].as_array().unwrap().len(), 2);
     assert_eq!(send(path, "k1", list).await.expect(200), first);
 }
+
+/// A commit of a million events keeps all others waiting: so many are rejected before they are read.
+#[tokio::test]
+async fn the_events_and_jobs_of_one_request_are_counted() {
+    let server = Server::new().await;
+    let events = |count: usize| format!("[{}]", vec![r#"{"type":"a.b"}"#; count].join(","));
+    let path = "/api/events/bench/many";
+    let refused = server
+        .post_text(path, "application/json", events(10_001))
+        .await;
+    refused.refused(413, "TOO_LARGE");
+    let stored = server
+        .post_text(path, "application/json", events(10_000))
+        .await
+        .expect(201);
+    assert_eq!(stored["ids"].as_array().unwrap().len(), 10_000);
+    let jobs = |count: usize| format!(r#"{{"jobs":[{}]}}"#, vec!["{}"; count].join(","));
+    let path = "/api/queues/many/jobs?create=true";
+    let refused = server
+        .post_text(path, "application/json", jobs(1_000_000))
+        .await;
+    let refused = refused.refused(413, "TOO_LARGE");
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(message.contains("1000000 jobs"), "{message}");
+    let stored = server
+        .post_text(path, "application/json", jobs(10_000))
+        .await
+        .expect(201);
+    assert_eq!(stored["jobs"].as_array().unwrap().len(), 10_000);
+}
+
+/// An event whose members lie beyond every limit is not parsed.
+#[tokio::test]
+async fn an_event_of_many_members_is_rejected_by_its_size() {
+    let server = Server::new().await;
+    let members: Vec<String> = (0..400_000).map(|n| format!(r#""m{n}":1"#)).collect();
+    let event = format!("{{{}}}", members.join(","));
+    for path in ["/api/events", "/api/events/foo/x"] {
+        server
+            .post_text(path, "application/json", event.clone())
+            .await
+            .refused(413, "TOO_LARGE");
+    }
+}
+
+/// The ids of the answer are those of the stream, also where a time lies before the one before it.
+#[tokio::test]
+async fn the_ids_of_events_out_of_order_are_answered_as_stored() {
+    let server = Server::new().await;
+    let event = |ts: &str| format!(r#"{{"type":"a.b","ts":"{ts}"}}"#);
+    let [late, early] = ["2026-01-01T00:00:02.000Z", "2026-01-01T00:00:01.000Z"].map(event);
+    let stored = server
+        .post_text(
+            "/api/events/foo/x",
+            "application/json",
+            format!("[{late},{early}]"),
+        )
+        .await;
+    let stored = stored.expect(201);
+    let page = server.get("/api/events/foo/x").await.expect(200);
+    let answered: Vec<String> = stored["ids"].as_array().unwrap().iter().map(text).collect();
+    assert_eq!(answered, ids(&page));
+}

@@ -114,3 +114,43 @@ async fn a_client_that_waits_to_be_asked_is_answered_and_left() {
     let ended = tokio::time::timeout(Duration::from_secs(4), stream.read(&mut [0])).await;
     assert_eq!(ended.expect("the connection is kept").unwrap(), 0);
 }
+
+/// Memory for bodies is bounded for all requests together. Clients that do not finish their bodies
+/// keep no small request from being answered, and give their room back when they go.
+#[tokio::test]
+async fn unfinished_bodies_take_no_more_than_their_room() {
+    let options = ApiOptions {
+        max_body_bytes: MIB,
+        max_bodies_bytes: MIB,
+        ..ApiOptions::default()
+    };
+    let server = Server::with(options).await;
+    let address = server.listen().await;
+    let body = format!(r#"{{"data":"{}"}}"#, "x".repeat(MIB - 1_000));
+    let head = HEAD.replace("/jobs", "/jobs?create=true");
+    let head = format!("{head}content-length: {}\r\n\r\n", body.len());
+    let mut unfinished = Vec::new();
+    for _ in 0..8 {
+        let mut stream = TcpStream::connect(&address).await.unwrap();
+        stream.write_all(head.as_bytes()).await.unwrap();
+        stream
+            .write_all(&body.as_bytes()[..128 << 10])
+            .await
+            .unwrap();
+        unfinished.push(stream);
+    }
+    let mut small = TcpStream::connect(&address).await.unwrap();
+    let job = r#"{"data":1}"#;
+    let head_of_job = head.replace(&body.len().to_string(), &job.len().to_string());
+    small.write_all(head_of_job.as_bytes()).await.unwrap();
+    small.write_all(job.as_bytes()).await.unwrap();
+    assert!(answer(&mut small).await.starts_with("HTTP/1.1 201 "));
+    drop(unfinished);
+    for _ in 0..3 {
+        let mut large = TcpStream::connect(&address).await.unwrap();
+        large.write_all(head.as_bytes()).await.unwrap();
+        large.write_all(body.as_bytes()).await.unwrap();
+        let added = answer(&mut large).await;
+        assert!(added.starts_with("HTTP/1.1 201 "), "{added}");
+    }
+}

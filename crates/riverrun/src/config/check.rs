@@ -49,6 +49,10 @@ pub fn check(config: &Config) -> Check {
     positive("max_drivers", config.max_drivers)?;
     at_most("max_drivers", config.max_drivers, MAX_DRIVERS)?;
     positive("limits.body_bytes", config.limits.body_bytes)?;
+    positive(
+        "limits.bodies_total_bytes",
+        config.limits.bodies_total_bytes,
+    )?;
     positive("limits.live_reader_bytes", config.limits.live_reader_bytes)?;
     positive("limits.live_total_bytes", config.limits.live_total_bytes)?;
     positive("limits.flow_steps", config.limits.flow_steps)?;

@@ -102,6 +102,9 @@ pub struct Retention {
 pub struct Limits {
     /// The most bytes of a request body. Default 16777216 (16 MiB).
     pub body_bytes: usize,
+    /// The most bytes of the bodies of all requests together, those up to 64 KiB aside; others wait.
+    /// Default 268435456 (256 MiB).
+    pub bodies_total_bytes: usize,
     /// How long a request may take, except live streams and `?wait=`. Default `30s`.
     pub request_timeout: Span,
     /// The longest `?wait=` for the end of a run. Default `5m`.
@@ -250,6 +253,7 @@ impl Default for Limits {
         let runtime = riverrun::Options::default();
         Self {
             body_bytes: options.max_body_bytes,
+            bodies_total_bytes: options.max_bodies_bytes,
             request_timeout: Span(options.request_timeout),
             max_wait: Span(options.max_wait),
             stall_timeout: Span(options.stall_timeout),

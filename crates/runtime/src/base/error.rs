@@ -31,6 +31,12 @@ pub enum Error {
         bytes: usize,
         limit: usize,
     },
+    #[error("the request has {count} {what}; it may have {limit}: send them in several requests")]
+    TooMany {
+        what: &'static str,
+        count: usize,
+        limit: usize,
+    },
     #[error("the definition has more than {0} values and member names")]
     TooManyValues(usize),
     #[error("a value has {bytes} bytes; one may have {limit} (limits.maxValueBytes)")]
@@ -102,6 +108,15 @@ fn first(issues: &[SchemaIssue]) -> String {
 }
 
 impl Error {
+    /// Rejects a request for too many things at once.
+    pub fn check_count(what: &'static str, count: usize) -> Result<()> {
+        let limit = super::MAX_ITEMS;
+        match count > limit {
+            true => Err(Self::TooMany { what, count, limit }),
+            false => Ok(()),
+        }
+    }
+
     /// Names the job of several that it is about.
     pub(crate) fn of_job(self, at: usize) -> Self {
         match at {
@@ -127,7 +142,9 @@ impl Error {
             Self::InputInvalid(_) => ErrorCode::InputInvalid,
             Self::StateInvalid(_) => ErrorCode::StateInvalid,
             Self::TooLarge { what: "state", .. } => ErrorCode::StateTooLarge,
-            Self::TooLarge { .. } | Self::TooManyValues(_) => ErrorCode::TooLarge,
+            Self::TooLarge { .. } | Self::TooMany { .. } | Self::TooManyValues(_) => {
+                ErrorCode::TooLarge
+            }
             Self::ValueTooLarge { .. } => ErrorCode::ValueTooLarge,
             Self::TooDeep { .. } => ErrorCode::TooDeep,
             Self::BadEvent(_) => ErrorCode::BadEvent,

@@ -20,6 +20,9 @@ use riverrun_store::{Commit, Hub, LocalBus, Receipt, Store, Then, Writer};
 use riverrun_types::Millis;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
+/// The most events, or jobs, of one request: a commit of more would keep all others waiting.
+pub const MAX_ITEMS: usize = 10_000;
+
 /// The base of a runtime's parts; clones share it.
 #[derive(Clone)]
 pub struct Base {

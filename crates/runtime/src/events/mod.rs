@@ -4,6 +4,7 @@ mod once;
 
 pub use once::AppendedOnce;
 
+use riverrun_contract::{Work, compute};
 use riverrun_types::{EventId, Json, Name, StreamName};
 
 use once::KeyLocks;
@@ -49,10 +50,12 @@ impl Events {
     ) -> Result<Vec<EventId>> {
         self.base().refuse_when_stopping()?;
         let now = self.base().now_ms();
-        let drafts = events
-            .iter()
-            .map(|event| read(event, now))
-            .collect::<Result<Vec<_>>>()?;
+        Error::check_count("events", events.len())?;
+        let bytes = events.iter().map(Json::bytes).sum();
+        let drafts = compute(Work::on_text(bytes), || {
+            let drafts = events.iter().map(|event| read(event, now));
+            drafts.collect::<Result<Vec<_>>>()
+        })?;
         refuse_reserved(stream, &drafts)?;
         if drafts.is_empty() {
             return Err(Error::BadEvent("there is no event to append".to_owned()));

@@ -105,6 +105,7 @@ impl Queues {
         if requests.is_empty() {
             return Err(Error::BadRequest("there is no job to add".to_owned()));
         }
+        Error::check_count("jobs", requests.len())?;
         let mut takers = HashMap::new();
         for (queue, _) in &requests {
             if !takers.contains_key(queue) {

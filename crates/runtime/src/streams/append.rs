@@ -87,13 +87,7 @@ impl Streams {
         }
         let receipt = self.base().commit(commit).await?;
         let placed = receipt.placed.first().copied();
-        Ok(placed.map_or_else(Vec::new, |placed| {
-            events
-                .iter()
-                .enumerate()
-                .map(|(index, draft)| placed.id(index, draft))
-                .collect()
-        }))
+        Ok(placed.map_or_else(Vec::new, |placed| placed.ids(&events).collect()))
     }
 }
 
@@ -149,6 +143,7 @@ pub(crate) fn read(event: &Json, now: i64) -> Result<Draft> {
         }
         other => Error::BadEvent(other.to_string()),
     };
+    check_event_bytes(event)?;
     let envelope = match Envelope::of(event) {
         Ok(envelope) => envelope,
         Err(error) => {
@@ -177,6 +172,15 @@ fn check_size(event: &Json) -> Result<()> {
     let data = event.get("data").map_or(0, |data| data.bytes());
     check_bytes("event", data)?;
     check_bytes("event", event.bytes().saturating_sub(data))
+}
+
+/// Rejects an event that is too large whatever it says, before it is parsed.
+pub fn check_event_bytes(event: &Json) -> Result<()> {
+    let bytes = event.bytes();
+    match bytes > 2 * MAX_EVENT_BYTES {
+        true => check_bytes("event", bytes),
+        false => Ok(()),
+    }
 }
 
 /// What the data of an event may have.

@@ -13,6 +13,7 @@ mod subscribe;
 mod tail;
 mod trigger;
 
+pub use append::check_event_bytes;
 pub(crate) use append::{
     Guard, MAX_EVENT_BYTES, check_bytes, check_outside, check_value, is_too_deep, once, read,
     refuse_reserved,

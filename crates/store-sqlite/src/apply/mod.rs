@@ -13,7 +13,7 @@ mod run_task;
 mod stream;
 
 use riverrun_store::{
-    Commit, Receipt, Result,
+    Commit, CommitIds, Receipt, Result,
     judge::{self, StreamRow, Takes, Verdict, Write},
 };
 use riverrun_types::{RunId, StreamName};
@@ -54,6 +54,7 @@ fn apply(core: &Core, commit: &Commit) -> Worked<Receipt> {
         receipt,
         wakes: awaits::Wakes::default(),
         takes: takes(core, commit)?,
+        ids: CommitIds::of(&commit.changes),
         created: Vec::new(),
         streams: Vec::new(),
     };
@@ -84,6 +85,7 @@ struct Writing<'a> {
     receipt: Receipt,
     wakes: awaits::Wakes,
     takes: Option<Takes<'a>>,
+    ids: CommitIds<'a>,
     /// The runs that the commit has created so far, and their numbers.
     created: Vec<(RunId, i64)>,
     /// The streams that it has written to so far, other than runs'.
@@ -180,7 +182,7 @@ impl Writing<'_> {
             Write::EndAwait(id) => awaits::end(core, id)?,
             Write::FireAwait(fire) => awaits::fire(core, fire, &mut self.wakes)?,
             Write::Signal(signal) => {
-                let event = signal.whole(&self.commit.changes, &self.receipt.placed);
+                let event = signal.whole(&mut self.ids, &self.receipt.placed);
                 awaits::signal(core, signal, &event, &mut self.wakes)?;
             }
             Write::Listen { kind, on } => awaits::listen(core, kind, on)?,
