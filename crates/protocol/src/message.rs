@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr2;
 use riverrun_types::{ErrorCode, Json};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -192,13 +193,11 @@ fn write_line(bytes: &mut Vec<u8>, wire: &impl Serialize) {
         debug_assert!(false, "{error}");
         return;
     }
-    // Payloads are kept as they came and may hold line breaks between their tokens. Each byte is
-    // written, changed or not, so that the compiler takes sixteen at a time.
-    for byte in &mut bytes[begin..] {
-        *byte = match *byte {
-            b'\n' | b'\r' => b' ',
-            other => other,
-        };
+    // Payloads are kept as they came and may hold line breaks between their tokens.
+    let mut line = &mut bytes[begin..];
+    while let Some(at) = memchr2(b'\n', b'\r', line) {
+        line[at] = b' ';
+        line = &mut line[at + 1..];
     }
     bytes.push(b'\n');
 }
