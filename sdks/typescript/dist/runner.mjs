@@ -762,13 +762,13 @@ var Outcomes = class {
         const error = recordOf(thrown);
         if (error.retriable === false) throw await this.#final(doing, error);
         const { retry } = doing;
-        const answer2 = await this.#record("memo.failed", { ...params(doing), error, ...retry !== void 0 && { retry } });
+        const answer2 = await this.#record("memo.failed", params(doing, retry === void 0 ? { error } : { error, retry }));
         if (answer2.final) throw revive(final(error));
         next = answer2;
         continue;
       }
       try {
-        await this.#record("memo", { ...params(doing), value });
+        await this.#record("memo", params(doing, { value }));
       } catch (refused) {
         throw await this.#final(doing, recordOf(refused));
       }
@@ -777,7 +777,7 @@ var Outcomes = class {
   }
   /** Records that an operation has failed for good; gives the error that a replay would throw. */
   async #final(doing, error) {
-    await this.#record("memo", { ...params(doing), error });
+    await this.#record("memo", params(doing, { error }));
     return revive(error);
   }
   /** Asks the server to record an outcome. Code never continues with an outcome that is not recorded. */
@@ -794,26 +794,33 @@ var Outcomes = class {
     return this.#options.pending?.find((one) => one.op === op && one.name === name && (one.nth ?? 1) === nth);
   }
 };
-function params({ op, name, nth, emits = [] }) {
-  return { ...op !== "memo" && { op }, name, ...numbered(nth), ...emits.length > 0 && { emits: [...emits] } };
+function params({ op, name, nth, emits }, outcome) {
+  const params2 = op === "memo" ? { name } : { op, name };
+  if (nth > 1) params2.nth = nth;
+  if (emits?.length) params2.emits = [...emits];
+  return Object.assign(params2, outcome);
 }
 function final({ retryAfterMs, ...error }) {
   return { ...error, retriable: false };
 }
+var Unlimited = class {
+  attempt;
+  over = void 0;
+  #stop;
+  constructor(attempt, stop2) {
+    this.attempt = attempt;
+    this.#stop = stop2;
+  }
+  get signal() {
+    return this.#stop.signal;
+  }
+};
 function numbered(nth) {
   return nth > 1 ? { nth } : {};
 }
 function bounded(doing, attempt, stop2, work) {
   const { name, timeoutMs } = doing;
-  if (timeoutMs === void 0) {
-    return work({
-      attempt,
-      over: void 0,
-      get signal() {
-        return stop2.signal;
-      }
-    });
-  }
+  if (timeoutMs === void 0) return work(new Unlimited(attempt, stop2));
   const controller = new AbortController();
   const given2 = { attempt, signal: controller.signal, over: void 0 };
   const abort = () => controller.abort(stop2.cancelled);

@@ -14,7 +14,7 @@ import {
   processesOf,
   redactor,
   valueText
-} from "./shared/BUBTMIUT.js";
+} from "./shared/ELTVVMNO.js";
 import {
   definition,
   describe,

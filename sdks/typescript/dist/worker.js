@@ -2,7 +2,7 @@ import {
   Invocations,
   Session,
   processesOf
-} from "./shared/BUBTMIUT.js";
+} from "./shared/ELTVVMNO.js";
 import {
   protocolVersion,
   version

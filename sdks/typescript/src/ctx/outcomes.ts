@@ -78,13 +78,13 @@ export class Outcomes {
         const error = recordOf(thrown)
         if (error.retriable === false) throw await this.#final(doing, error)
         const { retry } = doing
-        const answer: TryAgain & { final?: boolean } = await this.#record('memo.failed', { ...params(doing), error, ...(retry !== undefined && { retry }) })
+        const answer: TryAgain & { final?: boolean } = await this.#record('memo.failed', params(doing, retry === undefined ? { error } : { error, retry }))
         if (answer.final) throw revive(final(error))
         next = answer
         continue
       }
       try {
-        await this.#record('memo', { ...params(doing), value })
+        await this.#record('memo', params(doing, { value }))
       } catch (refused) {
         // The server does not accept the value. The function has run, so the refusal is its outcome.
         throw await this.#final(doing, recordOf(refused))
@@ -95,7 +95,7 @@ export class Outcomes {
 
   /** Records that an operation has failed for good; gives the error that a replay would throw. */
   async #final(doing: Doing, error: Failure): Promise<RiverrunError> {
-    await this.#record('memo', { ...params(doing), error })
+    await this.#record('memo', params(doing, { error }))
     return revive(error)
   }
 
@@ -115,13 +115,32 @@ export class Outcomes {
   }
 }
 
-function params({ op, name, nth, emits = [] }: Doing): Record<string, unknown> {
-  return { ...(op !== 'memo' && { op }), name, ...numbered(nth), ...(emits.length > 0 && { emits: [...emits] }) }
+function params({ op, name, nth, emits }: Doing, outcome: Record<string, unknown>): Record<string, unknown> {
+  const params: Record<string, unknown> = op === 'memo' ? { name } : { op, name }
+  if (nth > 1) params.nth = nth
+  if (emits?.length) params.emits = [...emits]
+  return Object.assign(params, outcome)
 }
 
 /** An error as it is recorded when it was the last: code that lets it through has failed for good. */
 function final({ retryAfterMs, ...error }: Failure): Failure {
   return { ...error, retriable: false }
+}
+
+/** A try without a limit of its own. */
+class Unlimited implements Bounded {
+  readonly attempt: number
+  readonly over = undefined
+  readonly #stop: Stop
+
+  constructor(attempt: number, stop: Stop) {
+    this.attempt = attempt
+    this.#stop = stop
+  }
+
+  get signal(): AbortSignal {
+    return this.#stop.signal
+  }
 }
 
 /** How a record says which use of its name it is of. */
@@ -132,15 +151,7 @@ export function numbered(nth: number): { nth?: number } {
 /** One try; with a limit it fails with `TIMEOUT` when its time is over. */
 function bounded<Value>(doing: Doing, attempt: number, stop: Stop, work: (attempt: Bounded) => Value | Promise<Value>): Value | Promise<Value> {
   const { name, timeoutMs } = doing
-  if (timeoutMs === undefined) {
-    return work({
-      attempt,
-      over: undefined,
-      get signal() {
-        return stop.signal
-      },
-    })
-  }
+  if (timeoutMs === undefined) return work(new Unlimited(attempt, stop))
   const controller = new AbortController()
   const given = { attempt, signal: controller.signal, over: undefined as RiverrunError | undefined }
   const abort = (): void => controller.abort(stop.cancelled)
