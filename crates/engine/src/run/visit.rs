@@ -1,4 +1,4 @@
-//! A visit that has not ended: where it stands, what it waits for, the branches inside it.
+//! A visit that has not ended: its state, its wait, the branches inside it.
 
 use std::sync::Arc;
 
@@ -30,22 +30,22 @@ pub struct Visit {
     pub caught: Option<Arc<State>>,
     pub since_ms: Millis,
     pub wait: Option<Wait>,
-    /// What the event that entered it gave; the step's selector when absent.
+    /// The input of the event that entered it; the step's selector when absent.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         deserialize_with = "present"
     )]
     pub input: Option<Json>,
-    /// What the declared await before the handler brought.
+    /// The value of the declared await before the handler.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         deserialize_with = "present"
     )]
     pub awaited: Option<Json>,
-    /// What had come of the await whose timeout led here: it is `awaited`, until its own await
-    /// brings something.
+    /// The values so far of the await whose timeout led here: they are `awaited`, until its own
+    /// await is fired.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -55,7 +55,7 @@ pub struct Visit {
     /// The id of the event of its run that entered it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entered_by: Option<Name>,
-    /// What the handler's code has done so far, in order: its next attempt is given the answers.
+    /// The journal of the handler's code, in order: its next attempt gets the answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub journal: Vec<Memo>,
     /// Operations of the handler's code that failed and are tried again.
@@ -72,11 +72,11 @@ pub struct Visit {
     pub around: Vec<Arc<State>>,
 }
 
-/// A callback as the record of its creation says.
+/// A callback, according to the record of its creation.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(crate) struct Callback {
     pub id: Name,
-    /// It can be opened again and again.
+    /// It can be resumed repeatedly.
     #[serde(default)]
     pub many: bool,
 }
