@@ -1,4 +1,4 @@
-//! What serde says of a value that does not fit, in the words of whoever wrote the value.
+//! Serde's errors about a value, in the words of the value's format.
 
 /// `invalid type: string "x", expected u32` becomes `must be a whole number from 0 to 4294967295,
 /// not "x"`. What is said otherwise stays as it is.

@@ -276,7 +276,7 @@ pub enum Wait {
         until_ms: Option<Millis>,
     },
     Await(Awaiting),
-    /// It was parked, and begins again once somebody releases it.
+    /// It was parked, and begins again once it is released.
     Parked(Parked),
 }
 

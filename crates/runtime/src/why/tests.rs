@@ -237,7 +237,7 @@ fn a_job_has_one_reason_the_most_telling() {
         },
         Some(("backoff", Some(NOW + 5))),
     );
-    // Its time has come, and nobody has claimed anything since.
+    // Its time has come, and no claim has happened since.
     check(
         &|facts| {
             let mut job = record(JobState::Delayed);

@@ -22,7 +22,7 @@ pub async fn a_look_back_finds_the_earliest(store: S) {
     );
     assert_eq!(found(&store, "hit").await.state, AwaitState::Fired);
     assert_eq!(claim(&store, T0, 10).await.len(), 1);
-    // Further back than anybody looked before.
+    // Further back than any earlier await.
     wait(&store, looking("far", by_order("1"), 5_000)).await;
     assert_eq!(
         value(&store, "far").await.as_deref(),
@@ -243,7 +243,7 @@ pub async fn a_filter_looks_back_on_all_however_many(store: S) {
         seen, expected,
         "in order, each once, without what was given"
     );
-    // Nobody wants the rest of one that is over.
+    // An ended await needs no further signals.
     let looks = NewAwait {
         created_ms: T0 + count,
         ..looking("b", by_filter(&[("order", "1")]), count)

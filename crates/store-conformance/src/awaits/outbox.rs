@@ -227,7 +227,7 @@ pub async fn the_outbox_keeps_its_order_until_signals_are_removed(store: S) {
         .map(|signal| signal.no)
         .collect();
     assert_eq!(left, [out[0].no, out[2].no, out[3].no]);
-    // Numbers are never given twice, so whoever remembers the last one misses nothing.
+    // Numbers are never given twice, so a reader that remembers the last one misses no signal.
     for no in left {
         must(remove(no).await);
     }

@@ -40,7 +40,7 @@ pub async fn a_parked_job_waits_until_it_is_released(store: S) {
         let parked = Settled::Parked { error: wrong() };
         must(settle(&store, &job.lease, T0 + 5, parked).await);
     }
-    // From whoever holds it, too.
+    // An active job, too.
     let park = Steer::Park { error: wrong() };
     must(steer(&store, "j3", park, T0 + 6).await);
     let held = claimed.iter().find(|job| job.lease.id == id("j3"));

@@ -197,7 +197,8 @@ pub async fn numbers_are_not_given_again(store: S) {
     assert_eq!(shown(&later), ["webhook/w order.paid"]);
 }
 
-/// Whoever listens, reads and then goes by what it hears misses nothing and hears nothing twice.
+/// A subscriber that listens, reads and then uses the live numbers misses no event and gets none
+/// twice.
 pub async fn live_events_have_the_numbers_of_the_log(store: S) {
     let hub = Arc::new(Hub::default());
     let writer = Writer::spawn(store.clone(), hub.clone());

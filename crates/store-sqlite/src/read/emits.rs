@@ -112,7 +112,7 @@ fn emit(row: &Row<'_>) -> Result<EmitRecord> {
 fn event(seq: u64, read: Result<Json>) -> Result<Json> {
     match read {
         Err(error @ Error::Corrupt(_)) => {
-            tracing::error!(emitted = seq, %error, "an emitted event is damaged; nobody is given it");
+            tracing::error!(emitted = seq, %error, "an emitted event is damaged and is not delivered");
             Ok(Json::null())
         }
         read => read,

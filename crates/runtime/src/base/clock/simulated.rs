@@ -242,7 +242,7 @@ impl Simulation {
         let is_quiet = {
             let mut state = self.state.lock();
             let counted = state.counted(what);
-            debug_assert!(*counted > 0, "whoever rests was busy");
+            debug_assert!(*counted > 0, "only a busy task can rest");
             *counted = counted.saturating_sub(1);
             state.busy == 0
         };
