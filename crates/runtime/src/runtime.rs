@@ -61,7 +61,7 @@ impl Runtime {
         let reclaimed = store.reclaim().await?;
         if reclaimed != Reclaimed::default() {
             let (runs, jobs) = (reclaimed.runs.len(), reclaimed.jobs.len());
-            tracing::info!(runs, jobs, "took up what was under way at the last stop");
+            tracing::info!(runs, jobs, "reclaimed the work of the last server");
         }
         let careful_with = beginning.careful_with(reclaimed);
         let base = Base::new(store, sandbox, options);

@@ -132,7 +132,7 @@ impl Core {
             .conn
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         if let Err(error) = cut {
-            tracing::debug!(%error, "the log was not cut off");
+            tracing::debug!(%error, "the log was not truncated");
         }
     }
 
@@ -224,7 +224,7 @@ impl Core {
             self.names.reload(&self.conn)
         };
         if let Err(error) = reload() {
-            tracing::warn!(%error, "could not read again what is remembered");
+            tracing::warn!(%error, "could not reload the caches");
         }
     }
 
@@ -246,7 +246,7 @@ impl Core {
         if let Some(acknowledged) = &mut *self.acknowledged.borrow_mut()
             && let Err(error) = acknowledged.close(&self.conn)
         {
-            tracing::warn!(%error, "the mark of what is acknowledged was not closed");
+            tracing::warn!(%error, "the mark of acknowledged data was not closed");
         }
         self.conn.flush_prepared_statement_cache();
         // Pages that cannot be moved now stay in the log, where the next opener finds them.

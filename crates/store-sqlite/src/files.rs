@@ -60,7 +60,7 @@ impl Files {
             Some(format!("{} was {what}", path.display()))
         });
         if let Some(what) = missing {
-            tracing::error!(what, "the data is gone; nothing more is written");
+            tracing::error!(what, "the data was removed; the store rejects all writes");
             let _ = self.gone.set(what);
         }
         self.known()

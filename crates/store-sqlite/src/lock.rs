@@ -40,7 +40,7 @@ pub(crate) fn lock(folder: &Path) -> Result<FolderLock> {
         writeln!(file, "{}", std::process::id())
     }();
     if let Err(error) = note {
-        tracing::debug!(path = %path.display(), %error, "could not note the owner's pid");
+        tracing::debug!(path = %path.display(), %error, "could not write the owner's pid");
     }
     Ok(FolderLock { _file: file })
 }

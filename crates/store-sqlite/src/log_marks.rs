@@ -133,7 +133,7 @@ impl Noter {
             Ok(()) => self.is_failing = false,
             Err(error) => {
                 if !self.is_failing {
-                    tracing::warn!(%error, "the mark of what is acknowledged cannot be written");
+                    tracing::warn!(%error, "the mark of acknowledged data cannot be written");
                 }
                 self.is_failing = true;
             }

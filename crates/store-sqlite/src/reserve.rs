@@ -57,7 +57,7 @@ impl Reserve {
             0 => drop(std::fs::remove_file(folder.join(FILE))),
             bytes => {
                 if let Err(error) = reserve.hold() {
-                    tracing::warn!(bytes, %error, "no room is kept for a full disk");
+                    tracing::warn!(bytes, %error, "no disk space could be reserved");
                     if error.kind() == io::ErrorKind::StorageFull {
                         reserve.state.set(State::Released);
                     }
@@ -86,12 +86,12 @@ impl Reserve {
         }
         self.state.set(State::Released);
         if !self.is_full.replace(true) {
-            tracing::error!("the disk is full; the reserve is given back for deletes");
+            tracing::error!("the disk is full; the reserve is released for deletes");
         }
         if let Some(file) = &*self.file.borrow()
             && let Err(error) = file.set_len(0)
         {
-            tracing::warn!(%error, "the reserve could not be given back");
+            tracing::warn!(%error, "the reserve could not be released");
         }
     }
 
@@ -107,7 +107,7 @@ impl Reserve {
         };
         if self.is_full.get() && (is_held || has_pages()) {
             self.is_full.set(false);
-            tracing::info!("there is room again");
+            tracing::info!("the disk has room again");
         }
     }
 

@@ -172,7 +172,7 @@ impl Judge<'_> {
     async fn judge_lane(&self, mut cursor: LaneCursor) -> LaneCursor {
         let kind = cursor.lane.kind.clone();
         if let Err(error) = self.judge(&mut cursor).await {
-            tracing::warn!(%kind, %error, "events could not be led to those who wait for them; trying again");
+            tracing::warn!(%kind, %error, "events could not be delivered to their awaits; trying again");
             self.awaits.base().pause(Duration::from_millis(500)).await;
         }
         cursor

@@ -20,7 +20,7 @@ impl Base {
                     Ok(deleted) if deleted >= BATCH as u64 => tokio::task::yield_now().await,
                     Ok(_) => break,
                     Err(error) => {
-                        tracing::warn!(%error, "retention could not be looked after");
+                        tracing::warn!(%error, "retention could not delete expired data");
                         break;
                     }
                 }

@@ -59,7 +59,7 @@ impl Alone {
             tracing::warn!(
                 units,
                 crashes,
-                "the server crashed several times in a row: what was active is taken up one at a time"
+                "the server crashed several times in a row: the active work is run one unit at a time"
             );
         }
         Self {
@@ -100,7 +100,7 @@ impl Alone {
             ..Starts::running(self.crashes)
         };
         if let Err(error) = starts.store(self.base.store()).await {
-            tracing::warn!(%error, "what runs alone could not be recorded");
+            tracing::warn!(%error, "the unit that runs alone could not be recorded");
         }
     }
 
@@ -130,7 +130,7 @@ impl Alone {
         };
         let crashes = if is_last { 0 } else { self.crashes };
         if let Err(error) = Starts::running(crashes).store(self.base.store()).await {
-            tracing::warn!(%error, "what ran alone is still recorded");
+            tracing::warn!(%error, "the unit that ran alone could not be removed from the record");
         }
         if is_last {
             self.end();
@@ -139,7 +139,7 @@ impl Alone {
 
     fn end(&self) {
         if self.is_on.swap(false, Ordering::AcqRel) {
-            tracing::info!("what was active at the last crash is taken up; going on as usual");
+            tracing::info!("the work of the last crash has begun; going on as usual");
         }
     }
 
@@ -167,7 +167,7 @@ impl Alone {
         if self.is_over()
             && let Err(error) = Starts::running(0).store(self.base.store()).await
         {
-            tracing::warn!(%error, "earlier crashes could not be forgotten");
+            tracing::warn!(%error, "earlier crashes could not be removed from the record");
         }
     }
 }

@@ -18,7 +18,7 @@ pub(crate) async fn reap(queues: Queues) {
             .store()
             .stalled_jobs(queues.base().now_ms(), BATCH);
         let (stalled, _) = stalled.await.unwrap_or_else(|error| {
-            tracing::warn!(%error, "stalled jobs could not be looked for");
+            tracing::warn!(%error, "stalled jobs could not be read");
             (Vec::new(), None)
         });
         let is_full = stalled.len() == BATCH;

@@ -61,7 +61,7 @@ pub(super) async fn work(queues: Queues, queue: Name, mut current: Current) {
                     free.more = None;
                 }
                 Err(error) => {
-                    tracing::warn!(%error, %queue, "no jobs could be claimed; trying again");
+                    tracing::warn!(%error, %queue, "jobs could not be claimed; trying again");
                     next_ms = Some(queues.base().now_ms() + 500);
                     free.more = None;
                 }

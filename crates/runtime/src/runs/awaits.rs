@@ -80,7 +80,7 @@ impl Driver {
         }
         // The store rejects the timeout of a fired await, which is then looked at again.
         if let Err(error) = Box::pin(self.look_at_awaits()).await {
-            tracing::warn!(run = %self.run, %error, "could not look at what the run waits for");
+            tracing::warn!(run = %self.run, %error, "could not read the run's awaits");
         }
     }
 

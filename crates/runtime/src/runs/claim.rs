@@ -43,7 +43,7 @@ pub(crate) async fn claim(runs: Runs) {
             Ok(taken) if taken == limit => continue,
             Ok(_) => {}
             Err(error) => {
-                tracing::warn!(%error, "no work could be claimed; trying again");
+                tracing::warn!(%error, "run tasks could not be claimed; trying again");
                 if !runs.base().pause(retry).await {
                     return;
                 }

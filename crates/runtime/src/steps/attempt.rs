@@ -190,7 +190,7 @@ impl Steps {
                 tracing::warn!(job = %job.lease.id, "the lease was lost; the outcome is not recorded");
             }
             Err(error) => {
-                tracing::debug!(job = %job.lease.id, %error, "the run has no use for the outcome");
+                tracing::debug!(job = %job.lease.id, %error, "the run does not need the outcome");
             }
         }
     }

@@ -34,7 +34,7 @@ pub(crate) async fn release_fitting(steps: Steps) {
             continue;
         }
         if let Err(error) = steps.release_code(&processes).await {
-            tracing::warn!(%error, "could not look for runs that changed code has parked");
+            tracing::warn!(%error, "could not read the runs that changed code has parked");
         }
     }
 }

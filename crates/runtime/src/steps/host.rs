@@ -138,7 +138,7 @@ impl StepHost {
         }
         let said = self.said.take().await;
         if let Err(error) = self.store(said, None, Vec::new()).await {
-            tracing::debug!(run = %self.place.run, error = error.message, "what a step said could not be stored");
+            tracing::debug!(run = %self.place.run, error = error.message, "frames of a step could not be stored");
         }
     }
 

@@ -119,7 +119,7 @@ impl Queues {
         while let Some(row) = rows.next()? {
             let no = row.get(0)?;
             let queue = Queue::read(row).unwrap_or_else(|error| {
-                tracing::error!(queue = no, %error, "the row of a queue is damaged; it counts anew");
+                tracing::error!(queue = no, %error, "the row of a queue is damaged; its counts start again");
                 Queue {
                     no,
                     ..Queue::default()

@@ -53,7 +53,7 @@ impl Host for BatchHost {
     fn frame_of(&self, job: &str, frame: Frame) {
         match self.find(Some(job)) {
             Some(job) => job.frame(frame),
-            None => tracing::warn!(job, "a handler speaks of a job that it was not given"),
+            None => tracing::warn!(job, "a handler named a job that is not in its batch"),
         }
     }
 

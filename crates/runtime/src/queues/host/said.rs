@@ -96,7 +96,7 @@ async fn flush(base: Base, home: Home, shared: Arc<Shared>) {
             commit = commit.and(Change::Append(home.append(drafts)));
         }
         if let Err(error) = base.commit(commit).await {
-            tracing::debug!(job = %home.id(), %error, "what a job said could not be stored");
+            tracing::debug!(job = %home.id(), %error, "frames of a job could not be stored");
         }
     }
 }

@@ -80,7 +80,7 @@ impl Driver {
                     return Committed::Gone;
                 }
                 Err(error) => {
-                    tracing::warn!(run = %self.run, %error, "the store refused a decision; trying again");
+                    tracing::warn!(run = %self.run, %error, "the store rejected a decision; trying again");
                     self.pending.events = events.to_vec();
                     tokio::time::sleep(backoff).await;
                     backoff = (backoff * 2).min(Duration::from_secs(5));

@@ -38,10 +38,10 @@ impl Driver {
     /// Settles waits that were settled elsewhere.
     pub(super) async fn reconcile(&mut self) {
         if let Err(error) = self.look_at_relatives().await {
-            tracing::warn!(run = %self.run, %error, "could not look at the run's relatives");
+            tracing::warn!(run = %self.run, %error, "could not read the run's parent and children");
         }
         if let Err(error) = self.look_at_awaits().await {
-            tracing::warn!(run = %self.run, %error, "could not look at what the run waits for");
+            tracing::warn!(run = %self.run, %error, "could not read the run's awaits");
         }
     }
 
