@@ -252,8 +252,8 @@ impl HandlerRuns for Parts {
     }
 }
 
-/// Keeps the parts until a shutdown, for jobs that reach steps and runs through them, though nobody
-/// may have the handle any more.
+/// Keeps the parts until a shutdown, for jobs that reach steps and runs through them, even if every
+/// handle was dropped.
 async fn hold(runtime: Runtime) {
     runtime.base().rest(std::future::pending()).await;
 }

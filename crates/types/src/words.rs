@@ -18,7 +18,7 @@ fn unfit(said: &str) -> Option<String> {
     let said = said
         .strip_prefix("invalid type: ")
         .or_else(|| said.strip_prefix("invalid value: "))?;
-    // What was given may itself say so.
+    // The given value may itself contain these words.
     let (given, expected) = said.rsplit_once(", expected ")?;
     Some(format!("must be {}, not {}", wanted(expected), is(given)))
 }

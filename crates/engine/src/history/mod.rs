@@ -45,7 +45,7 @@ impl HistoryEntry {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HistoryRetry {
-    /// What it does: `memo` for `ctx.run`.
+    /// The kind of operation: `memo` for `ctx.run`.
     pub op: Name,
     pub name: Name,
     /// Which use of the name it is; absent for the first.

@@ -67,8 +67,8 @@ impl Schema {
         }
     }
 
-    /// What is wrong with the elements of a large array from the one on that a pointer leads to.
-    /// Nothing where the place of an element may matter.
+    /// The issues of the elements of a large array, from the one that a pointer leads to. Nothing
+    /// if the place of an element may matter.
     fn near(&self, value: &Value, pointer: &str) -> Vec<SchemaIssue> {
         if has_places(&self.document) {
             return Vec::new();

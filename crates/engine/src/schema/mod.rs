@@ -593,7 +593,7 @@ mod tests {
         assert_eq!(paths, ["400000", "400007"]);
     }
 
-    /// What is wrong in every branch of a choice about something large is not collected.
+    /// The issues of every branch of a choice about a large value are not collected.
     #[test]
     fn a_choice_about_a_large_value_is_one_issue() {
         let schema = Schema::compile(&json!({"properties": {"rows": {"anyOf": [

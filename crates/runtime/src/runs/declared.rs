@@ -125,7 +125,7 @@ impl Driver {
         }
     }
 
-    /// What an expression of a definition sees as `ctx`.
+    /// The view `ctx` of an expression in a definition.
     fn seen(&self, input: &Json) -> Json {
         let state = self.state.state.json();
         Json::of(&json!({"input": input, "state": state, "runId": self.run}))

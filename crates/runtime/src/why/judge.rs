@@ -426,8 +426,8 @@ pub(super) fn of_job(facts: &JobFacts, now: Millis) -> Option<TimedCause> {
     })
 }
 
-/// What keeps a waiting job from being claimed: decisions of people, then missing workers, then
-/// limits, then the jobs before it.
+/// The obstacle of a waiting job: decisions of people, then missing workers, then limits, then the
+/// jobs before it.
 fn waiting(facts: &JobFacts, job: AtJob, now: Millis) -> (Cause, Option<Millis>) {
     let queue = &facts.queue;
     if queue.paused {

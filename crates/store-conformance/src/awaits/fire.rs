@@ -1,4 +1,4 @@
-//! What fires an await, once or many times, and what comes too late.
+//! Firing of awaits, once or many times, and values that arrive too late.
 
 use riverrun_store::{AwaitState, Awaited, Beat, Change, Commit, Fire, Matcher, NewAwait};
 use riverrun_types::{ErrorCode, Millis, time::NEVER};
@@ -77,7 +77,7 @@ pub async fn nothing_is_fired_after_its_time(store: S) {
     must(fire(&store, "just", "1").await);
     assert_eq!(woken(&say(&store, signal("k", "{}")).await), ["r2"]);
     assert!(is_open(&store, "deaf").await);
-    // What is used is used, whatever the time.
+    // A used await stays used, whatever the time.
     assert_eq!(
         refusal(fire(&store, "just", "1").await),
         ErrorCode::AwaitUsed
@@ -149,7 +149,7 @@ pub async fn what_was_fired_is_never_too_late(store: S) {
         assert_eq!(refusal(late(name, 0).await), ErrorCode::Conflict);
         assert_eq!(found(&store, name).await.values, [json("1")]);
     }
-    // What the run has taken is its own.
+    // The values that the run has read belong to it.
     wait(&store, awaits("c", "r1", callback(true))).await;
     for value in ["1", "2"] {
         must(fire(&store, "c", value).await);

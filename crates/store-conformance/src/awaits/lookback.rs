@@ -47,7 +47,7 @@ pub async fn a_look_back_finds_the_earliest(store: S) {
         );
         assert!(is_open(&store, name).await, "{name}");
     }
-    // What was not found is waited for.
+    // An await that finds no event waits.
     say(&store, at(1_100, signal("k", r#"{"order":1,"n":5}"#))).await;
     assert_eq!(
         value(&store, "late").await.as_deref(),
@@ -88,7 +88,7 @@ pub async fn a_look_back_passes_over_what_was_given(store: S) {
         let name = format!("a{no}");
         wait(&store, after(&name, given, by_order("1"))).await;
         assert_eq!(value(&store, &name).await.as_deref(), expected, "{given:?}");
-        // What an expression judges is handed to it without what was given.
+        // The events for an expression do not include the consumed ones.
         let name = format!("f{no}");
         wait(&store, after(&name, given, by_filter(&[("order", "1")]))).await;
         let posted = outbox(&store).await.into_iter();

@@ -34,7 +34,7 @@ pub async fn an_event_fires_all_that_it_equals(store: S) {
     for name in ["d", "e", "f"] {
         assert!(is_open(&store, name).await, "{name}");
     }
-    // What was fired is left alone.
+    // Fired awaits do not change.
     let again = signal("paid", r#"{"data":{"orderId":4711,"shop":"x"}}"#);
     assert_eq!(woken(&say(&store, again).await), ["r4"]);
     assert_eq!(found(&store, "a").await.fired, 1);
@@ -231,7 +231,7 @@ pub async fn many_who_signal_lose_nothing(store: S) {
     assert_eq!(must(store.await_stats().await).events, 0);
 }
 
-/// What an await is given is the event as the stream has it, with the id that it was given there.
+/// An await gets the event as the stream has it, with the id that it was given there.
 pub async fn a_signal_carries_the_id_of_its_event(store: S) {
     create(&store, asleep("r1")).await;
     must(change(&store, waits(awaits("w", "r1", event("k", Matcher::Any)))).await);

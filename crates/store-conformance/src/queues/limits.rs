@@ -1,4 +1,4 @@
-//! What holds a claim back: limits of a queue and of a key, rates, batches, a pause.
+//! The limits of a claim: of a queue and of a key, rates, batches, a pause.
 
 use riverrun_store::{Change, ClaimJobs, NewJob, RateWindow};
 use riverrun_types::{Gather, QueueLimits, Rate};

@@ -1,4 +1,4 @@
-//! What comes of a job that was claimed, and whose word counts: its lease.
+//! Outcomes of claimed jobs, fenced by their lease.
 
 use riverrun_store::{
     Change, Commit, JobLease, JobState, NewJob, Note, Settle, Settled, Steer, judge::Cancel,

@@ -1,4 +1,4 @@
-//! What people do to a job: promote, delay, retry, cancel, remove.
+//! Actions of people on a job: promote, delay, retry, cancel, remove.
 
 use riverrun_store::{
     Change, JobState, Lasts, NewJob, Note, Settled, Steer,

@@ -127,7 +127,7 @@ pub async fn kinds_are_found_among_others(store: S) {
     assert_eq!(count(&["orde"]).await, 0);
     assert_eq!(count(&["nothing.such"]).await, 0);
     assert_eq!(count(&["job"]).await, 0);
-    // Who finds nothing still gets ahead.
+    // A reader that finds no event still advances.
     let page = look(&store, &["nothing.such"], 0, 10).await;
     assert_eq!(page.next, must(store.log_end().await));
 }

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use super::EventType;
 
-/// Who writes the events of a family.
+/// The writer of a family's events.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Writer {
     Engine,
@@ -40,7 +40,7 @@ impl EventType {
         text.split_once('.').map_or(text, |(family, _)| family)
     }
 
-    /// Who writes its family: holds for types that riverrun does not know as well.
+    /// The writer of its family, also for types that riverrun does not know.
     fn writer(&self) -> Writer {
         match self.family() {
             "flow" | "step" => Writer::Engine,

@@ -45,7 +45,7 @@ impl Driver {
                 }
             };
             let era = self.runs.cache().era(&self.run);
-            // What the cache shares with this driver is copied at the next decision.
+            // State that the cache shares with this driver is copied at the next decision.
             let is_shared = task != RunTaskChange::Keep || self.state.is_small();
             let news = is_shared.then(|| News {
                 run: self.run.clone(),
