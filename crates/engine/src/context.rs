@@ -1,12 +1,12 @@
-//! What a step can see: the run's state and, inside a map, what belongs to its item.
+//! The view of a step: the run's state and, inside a map, the values of its item.
 
 use riverrun_types::{Json, Path, State};
 
 /// The state as one visit sees it: inner scopes hide outer ones.
 #[derive(Clone, Debug)]
 pub struct View<'a> {
-    /// From the outermost to the innermost. The first `fallbacks` of them are seen only where the
-    /// run's state and the scopes inside of it have nothing of that name.
+    /// From the outermost to the innermost. The first `fallbacks` of them are visible only if the
+    /// run's state and the scopes inside of it have no value of that name.
     scopes: Vec<Scope<'a>>,
     fallbacks: usize,
 }
@@ -49,22 +49,22 @@ impl<'a> View<'a> {
         self
     }
 
-    /// The view with one value more, where nothing else has its name.
+    /// The view with one value more, unless another has its name.
     pub fn over(mut self, name: &'static str, value: &'a Json) -> Self {
         self.scopes.insert(0, Scope::Named(name, value));
         self.fallbacks += 1;
         self
     }
 
-    /// The view with values that are seen where the state has nothing of their name. Of several,
-    /// the last one added is seen.
+    /// The view with values that are visible if the state has none of their name. Of several, the
+    /// last one added is visible.
     pub(crate) fn with_fallback(mut self, values: &'a State) -> Self {
         self.scopes.insert(self.fallbacks, Scope::State(values));
         self.fallbacks += 1;
         self
     }
 
-    /// The view with one value more, which hides what has its name.
+    /// The view with one value more, which hides others of its name.
     pub(crate) fn with(mut self, name: &'static str, value: &'a Json) -> Self {
         self.scopes.push(Scope::Named(name, value));
         self
@@ -78,7 +78,7 @@ impl<'a> View<'a> {
         self.get(path.head())?.within(path.tail())
     }
 
-    /// Everything in sight as one object.
+    /// All visible values as one object.
     pub fn full(&self) -> Json {
         match self.scopes.as_slice() {
             [Scope::State(state)] => state.json(),

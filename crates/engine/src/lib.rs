@@ -1,9 +1,9 @@
 //! The pure core: no clock, no randomness, no I/O.
 //!
-//! A run is a [`RunState`], which is nothing but the reduction of its [`Fact`]s. [`decide`] judges
-//! one [`Input`] (a step ended, time passed, somebody cancels) against the flow's [`Plan`] and
-//! answers with the events that follow; the state changes only by applying them. So replaying a
-//! stream gives the state, and the whole life of a run can be tested without a server.
+//! A run is a [`RunState`], the reduction of its [`Fact`]s. [`decide`] judges one [`Input`] (a step
+//! ended, time passed, a cancel request) against the flow's [`Plan`] and returns the resulting
+//! events; the state changes only by applying them. So replaying a stream gives the state, and the
+//! whole life of a run can be tested without a server.
 
 mod context;
 mod decide;
@@ -36,7 +36,7 @@ pub use meant::meant;
 pub use outcome::{Outcome, SubFlow};
 pub use plan::{PROCESS, Plan, PlanError, PlanStep};
 pub use registry::{Versions, compare_versions};
-/// What events say is declared with their types; it is the vocabulary of the engine.
+/// Event data is declared with its types; it is the vocabulary of the engine.
 pub use riverrun_types::{
     Cancellation, Failure, Lineage, Operation, Parked, Thrown, VisitKey,
     event::{BranchSpec, Fact, Fork, OpKind, StateOp, in_run},

@@ -1,6 +1,6 @@
-//! Words that were probably meant.
+//! Suggestions for misspelled words.
 
-/// How like a known word another must be to be taken for a slip of it.
+/// How similar a known word must be to count as the intended one.
 const LIKENESS: f64 = 0.8;
 
 /// `; did you mean concurrency?`, or nothing if no known word is near.

@@ -1,4 +1,4 @@
-//! What a handler says when an attempt ends.
+//! The result of a handler at the end of an attempt.
 
 use riverrun_types::{Code, Failure, Json, Millis, Name, Parked, RunId, event::Fork};
 
@@ -8,9 +8,9 @@ use crate::Awaiting;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     Success {
-        /// None writes nothing, even where the step has an `outputKey`.
+        /// None writes nothing, even if the step has an `outputKey`.
         output: Option<Json>,
-        /// Beats the transitions. `Some(None)` ends the path here.
+        /// Overrides the transitions. `Some(None)` ends the path here.
         next: Option<Option<Name>>,
     },
     Failure(Failure),
@@ -18,14 +18,15 @@ pub enum Outcome {
     Wait {
         until_ms: Millis,
         reason: Option<String>,
-        /// What the step puts out then.
+        /// The output of the step then.
         output: Option<Json>,
-        /// Where it goes then; where its transitions lead when absent.
+        /// The next step then; by its transitions when absent.
         next: Option<Option<Name>>,
     },
-    /// The handler's code waits: it runs again from the top, with the answer, when that has come.
+    /// The handler's code waits: it runs again from the top, with the answer, when that has
+    /// arrived.
     Await(Awaiting),
-    /// The attempt is given up, and the visit waits until it is released. That is no failure.
+    /// The attempt is aborted, and the visit waits until it is released. That is no failure.
     Park(Parked),
     /// Go on when these branches have ended.
     Fork(Fork),
@@ -66,12 +67,12 @@ impl Outcome {
 /// A child run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SubFlow {
-    /// The id that the child will have; made by whoever runs the handler.
+    /// The id that the child will have; chosen by the runner of the handler.
     pub run: RunId,
     pub flow: Name,
     /// The version to start; the caller has resolved "latest".
     pub version: Name,
     pub input: Json,
-    /// Go on at once and leave the child to itself.
+    /// Go on at once without waiting for the child.
     pub detached: bool,
 }

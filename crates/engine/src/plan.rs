@@ -1,4 +1,4 @@
-//! A flow made ready to run: names resolved, selectors and schemas compiled.
+//! A flow that is ready to run: names resolved, selectors and schemas compiled.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::{Failure, RunState, Schema, Select, TemplateError, Visit, VisitKey, Wait};
 
-/// A flow ready to run. Made once per `id@version`.
+/// A flow that is ready to run. Built once per `id@version`.
 #[derive(Debug)]
 pub struct Plan {
     pub flow: Arc<Flow>,
@@ -31,7 +31,7 @@ pub struct Plan {
     pub on_failure: OnFailure,
     /// Steps whose visits run as jobs of a queue.
     pub queued: BTreeSet<Name>,
-    /// Some step waits for something before its handler.
+    /// Some step waits before its handler.
     awaits: bool,
     /// The kinds of events that undo finished visits.
     undo_kinds: HashSet<Name>,
@@ -56,17 +56,16 @@ pub struct PlanStep {
     pub selects: bool,
     /// The process that runs it, as a job of its queue.
     pub process: Option<Name>,
-    /// What that process is given beside its input, where the step's type names it.
+    /// The config of that process, if the step's type names it.
     pub config: Option<Json>,
     /// The kinds of which it takes one of each at a time; empty where one event is enough.
     pub joins: BTreeSet<Name>,
     pub awaits: Option<Await>,
-    /// How long a built-in step lets pass after its handler, where that does not depend on the
-    /// result.
+    /// The delay of a built-in step after its handler, if it does not depend on the result.
     pub pause_ms: Option<Millis>,
     pub compensation: Option<Compensation>,
     /// The kinds of events of which one each is emitted when a visit completes, with its output as
-    /// data. None where a process runs the step: its code emits by itself.
+    /// data. None if a process runs the step: its code emits them itself.
     pub emits: Vec<Name>,
 }
 
@@ -74,15 +73,15 @@ pub struct PlanStep {
 pub const PROCESS: &str = "process";
 
 impl PlanStep {
-    /// Whether a visit waits for something before its handler runs.
+    /// Whether a visit waits before its handler runs.
     pub fn awaits_first(&self) -> bool {
         let awaits = self.awaits.as_ref();
         awaits.is_some_and(|awaits| awaits.kind != AwaitType::Time)
     }
 
-    /// What a visit is given: what the event that entered it brought, else what the step selects.
-    /// One that runs as a job is given the same each time that its code is called. A template can
-    /// wrap what is in the state until it is too deep.
+    /// The input of a visit: from the event that entered it, else from the step's selector. A visit
+    /// that runs as a job gets the same input each time that its code is called. A template can
+    /// wrap a value of the state until it nests too deep.
     pub fn input(&self, state: &RunState, visit: &Visit) -> Result<Json, Failure> {
         if let Some(brought) = &visit.input {
             return Ok(brought.clone());
@@ -100,7 +99,7 @@ impl PlanStep {
     }
 }
 
-/// Why a definition cannot become a plan. Validation finds these first and all of them.
+/// Why a definition cannot become a plan. Validation finds all of these first.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     #[error("step {step:?}: {source}")]
@@ -119,7 +118,7 @@ impl Plan {
     }
 
     /// Compiles a flow. A step whose type is no handler is run by the process of that name, which
-    /// is given the step's config.
+    /// gets the step's config.
     pub fn compile_with(flow: Flow, is_handler: &dyn Fn(&str) -> bool) -> Result<Self, PlanError> {
         let names: HashMap<&str, Name> = flow
             .steps
@@ -180,7 +179,7 @@ impl Plan {
         Some(from.saturating_add(timeout_ms.min(MAX_WAIT_MS)))
     }
 
-    /// Whether a visit has still to wait for what its definition says.
+    /// Whether a visit has still to wait as its definition says.
     pub fn must_await(&self, visit: &Visit) -> bool {
         self.awaits
             && visit.status == VisitStatus::Pending
@@ -191,7 +190,7 @@ impl Plan {
                 .is_some_and(PlanStep::awaits_first)
     }
 
-    /// The visits that have still to wait for what their definition says.
+    /// The visits that have still to wait as their definition says.
     pub fn to_await(&self, state: &RunState) -> Vec<VisitKey> {
         if !self.awaits || state.status.is_ended() {
             return Vec::new();
@@ -200,7 +199,7 @@ impl Plan {
         visits.map(|visit| visit.key.clone()).collect()
     }
 
-    /// Whether an event of this kind changes where a run goes.
+    /// Whether an event of this kind changes the path of a run.
     pub fn subscribes_to(&self, kind: &str) -> bool {
         self.subscriptions.contains_key(kind) || self.undo_kinds.contains(kind)
     }
@@ -269,8 +268,8 @@ fn pause_ms(step: &Step) -> Option<Millis> {
 }
 
 fn emits(step: &Step) -> Vec<Name> {
-    // Validation refuses the kinds that are not free. A definition that was registered before it
-    // did so keeps what it always did with them: nothing.
+    // Validation rejects reserved kinds. A definition that was registered before that check still
+    // ignores them.
     let is_own = |kind: &&String| EventType::parse(kind).is_free();
     let kinds: IndexSet<&String> = step.emits.iter().filter(is_own).collect();
     kinds
@@ -279,8 +278,8 @@ fn emits(step: &Step) -> Vec<Name> {
         .collect()
 }
 
-/// The process that runs a step: the one that its config names, or the one that its type names
-/// where that is no handler.
+/// The process that runs a step: the one that its config names, or the one that its type names if
+/// that is no handler.
 fn process(step: &Step, is_handler: &dyn Fn(&str) -> bool) -> Option<Name> {
     if step.handler == PROCESS {
         let named = step.config.get("process").and_then(Value::as_str);

@@ -1,12 +1,11 @@
-//! Versions of a flow: which is newest, in which order they are listed.
+//! Versions of a flow: the newest one and their order.
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
 use riverrun_types::Name;
 
-/// Semantic versions in their order (1.10.0 is newer than 1.9.0), a pre-release before its
-/// release. What is no semantic version is older than all that are, and among its like in the
-/// order of its text.
+/// Semantic versions in their order (1.10.0 is newer than 1.9.0), a pre-release before its release.
+/// Other texts are older than all semantic versions, in the order of their text.
 pub fn compare_versions(a: &str, b: &str) -> Ordering {
     match (parse(a), parse(b)) {
         (Some(a_version), Some(b_version)) => a_version.cmp(&b_version).then_with(|| a.cmp(b)),
@@ -33,7 +32,7 @@ fn parse(text: &str) -> Option<semver::Version> {
     }
 }
 
-/// The flows that are known, each with its versions.
+/// The known flows, each with its versions.
 #[derive(Debug)]
 pub struct Versions<T> {
     flows: BTreeMap<Name, Vec<(Name, T)>>,

@@ -1,4 +1,4 @@
-//! The one retry decision: again at a time, or not.
+//! The only retry decision: again at a time, or not.
 
 use riverrun_types::{Millis, Retry, time::MAX_WAIT_MS};
 
@@ -45,7 +45,7 @@ pub fn after_failure(
 /// `min(backoffMs * backoffMultiplier^(n-1), maxBackoffMs)`
 fn backoff_ms(policy: &Retry, failures: u32) -> f64 {
     let exponent = i32::try_from(failures.saturating_sub(1)).unwrap_or(i32::MAX);
-    // Kept finite: nothing times infinity is no number, and no backoff stays none.
+    // Kept finite: zero times infinity is not a number, and a backoff of zero stays zero.
     let factor = policy.backoff_multiplier.powi(exponent).min(f64::MAX);
     (policy.backoff_ms as f64 * factor).min(policy.max_backoff_ms as f64)
 }

@@ -28,8 +28,8 @@ impl Select {
         })
     }
 
-    /// What the step is given; nothing found is null. What a template builds has at most
-    /// `max_bytes`; everything else is a part of the state.
+    /// The input of the step; a missing value is null. The result of a template has at most
+    /// `max_bytes`; every other result is a part of the state.
     pub fn resolve(&self, view: &View<'_>, max_bytes: usize) -> Result<Json, TemplateTooLarge> {
         let found = match self {
             Self::Key(key) => view.get(key).cloned(),
@@ -88,7 +88,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Whatever is written as a selector is refused or gives JSON, whatever the state holds.
+        /// Every selector is either rejected or gives JSON, whatever the state holds.
         #[test]
         fn no_selector_makes_it_panic(
             kind in "(key|keys|path|template|full|static|x)",

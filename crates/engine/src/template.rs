@@ -21,7 +21,7 @@ pub enum Template {
     Literal(Json),
     /// A string that is exactly `${a.b}`: the value with its type.
     Whole(Path),
-    /// Text with values in it, stringified; what is missing is empty.
+    /// Text with values in it, stringified; a missing value is empty.
     Text(Vec<Part>),
     List(Vec<Template>),
     Object(Vec<(String, Template)>),
@@ -41,7 +41,7 @@ pub enum TemplateError {
     NotAPath { text: String, path: String },
 }
 
-/// A template would give a value of more bytes than it may have. It was not built.
+/// The result of a template would exceed its limit. It was not built.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error(
     "the template gives more than {max_bytes} bytes, the most that the flow's limits.maxValueBytes allows"
@@ -96,8 +96,8 @@ impl Template {
         })
     }
 
-    /// The value for a view. A `${path}` that stands alone gives the value that is there, however
-    /// large, or `None`; everything else is written anew and has at most `max_bytes` as JSON.
+    /// The value for a view. A lone `${path}` gives the value at the path, however large, or
+    /// `None`; any other result is built anew and has at most `max_bytes` as JSON.
     pub fn resolve(
         &self,
         view: &View<'_>,
@@ -122,8 +122,8 @@ impl Template {
         }
     }
 
-    /// The text that a template gives, cut at `max_bytes`, and whether it was cut. What is no
-    /// string is stringified.
+    /// The text of a template, cut at `max_bytes`, and whether it was cut. Other values than
+    /// strings are stringified.
     pub fn resolve_text(&self, view: &View<'_>, max_bytes: usize) -> (String, bool) {
         let mut text = String::new();
         let fits = match self {
@@ -165,7 +165,7 @@ fn push_parts(
     })
 }
 
-/// What is left to write, counted before it is written.
+/// The remaining bytes, counted before they are written.
 struct Render<'v, 'a> {
     finder: Finder<'v, 'a>,
     left: usize,

@@ -3,19 +3,19 @@
 use riverrun_types::{Event, EventType, Json, Name, RunId, time::Iso};
 use serde::Serialize;
 
-/// What became of a trigger last.
+/// The latest state of a trigger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TriggerStatus {
     #[default]
     Registered,
     Fired,
-    /// Its time was over before anybody came; of a schedule, times went by.
+    /// It timed out before it was fired; for a schedule, due times were skipped.
     Timeout,
     Cancelled,
 }
 
-/// What the events of a trigger add up to.
+/// The totals of a trigger's events.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TriggerState {
@@ -30,7 +30,7 @@ pub struct TriggerState {
     pub ended_at: Option<Iso>,
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<Json>,
-    /// What it was fired with last.
+    /// The value that it was last fired with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payload: Option<Json>,
     /// The run that waits for it, or that it started last.
@@ -46,7 +46,7 @@ pub struct TriggerState {
 }
 
 impl TriggerState {
-    /// Takes in the next event. One that says nothing of a trigger changes nothing.
+    /// Applies the next event. Events of other types change nothing.
     pub fn apply(&mut self, event: &Event) {
         let at = Iso(event.id.ms);
         let said = |key: &str| event.data.as_ref().and_then(|data| data.get(key));
@@ -136,7 +136,7 @@ mod tests {
             ended["endedAt"] = json!("1970-01-01T00:00:00.001Z");
             check(&[registered.clone(), (kind, json!({}))], ended);
         }
-        // One of a registry fires again and again, and may come back after it went.
+        // A registered trigger fires repeatedly, and may return after it was removed.
         let started = ("trigger.fired", json!({"runId": "r2"}));
         let failed = ("trigger.failed", json!({"error": {}}));
         let gone = ("trigger.cancelled", json!({}));

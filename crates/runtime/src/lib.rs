@@ -1,9 +1,9 @@
-//! Where engine, store, bus, handlers and workers meet.
+//! The runtime connects engine, store, bus, handlers and workers.
 //!
-//! A [`Runtime`] wires the parts together: [`Flows`] are registered, [`Runs`] are started and driven
-//! under leases, [`Queues`] have jobs and calls, [`Streams`] have events. Everything that is decided is
-//! judged by the engine and becomes one commit; a part keeps nothing that the store does not know,
-//! except caches. ARCHITECTURE.md draws the arrows between the parts.
+//! A [`Runtime`] wires the parts together: [`Flows`] registers flows, [`Runs`] starts runs and
+//! drives them under leases, [`Queues`] runs jobs and calls, [`Streams`] reads and appends events.
+//! The engine makes every decision, and each decision becomes one commit; apart from caches, a part
+//! keeps nothing that the store does not know. ARCHITECTURE.md draws the arrows between the parts.
 
 mod awaits;
 mod base;

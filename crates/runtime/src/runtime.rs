@@ -33,7 +33,7 @@ pub struct Runtime {
     parts: Arc<Parts>,
 }
 
-/// The parts, each of which stands on some of those before it.
+/// The parts, each built on some of those before it.
 struct Parts {
     base: Base,
     processes: Arc<Processes>,
@@ -50,7 +50,7 @@ struct Parts {
 }
 
 impl Runtime {
-    /// Takes up work on a store: reclaims what a dead owner held, and starts to claim.
+    /// Starts work on a store: reclaims the leases of a dead owner, and begins to claim.
     pub async fn open(
         store: Arc<dyn Store>,
         sandbox: Arc<Sandbox>,
@@ -61,7 +61,7 @@ impl Runtime {
         let reclaimed = store.reclaim().await?;
         if reclaimed != Reclaimed::default() {
             let (runs, jobs) = (reclaimed.runs.len(), reclaimed.jobs.len());
-            tracing::info!(runs, jobs, "took up what was under way at the last stop");
+            tracing::info!(runs, jobs, "reclaimed the work of the last server");
         }
         let careful_with = beginning.careful_with(reclaimed);
         let base = Base::new(store, sandbox, options);
@@ -78,7 +78,7 @@ impl Runtime {
         Ok(runtime)
     }
 
-    /// Parks what may kill the server, then begins the work of the parts.
+    /// Parks work that may kill the server, then begins the work of the parts.
     async fn begin(&self, beginning: Beginning) -> Result<()> {
         let Parts {
             base, alone, runs, ..
@@ -100,7 +100,7 @@ impl Runtime {
         Ok(())
     }
 
-    /// Stops taking up work, lets running attempts finish for a while, hands every lease back and
+    /// Claims no more work, lets running attempts finish for a while, releases every lease and
     /// closes the store.
     pub async fn shutdown(&self) -> Result<()> {
         let base = self.base();
@@ -115,7 +115,7 @@ impl Runtime {
         &self.parts.base
     }
 
-    /// Who can execute what.
+    /// The known processes.
     pub fn processes(&self) -> &Processes {
         &self.parts.processes
     }
@@ -130,7 +130,7 @@ impl Runtime {
         &self.parts.flows
     }
 
-    /// Callbacks, which are answered from outside.
+    /// Callbacks, which are resumed from outside.
     pub fn awaits(&self) -> &Awaits {
         &self.parts.awaits
     }
@@ -252,8 +252,8 @@ impl HandlerRuns for Parts {
     }
 }
 
-/// Keeps the parts until a shutdown, for jobs that reach steps and runs through them, though nobody
-/// may have the handle any more.
+/// Keeps the parts until a shutdown, for jobs that reach steps and runs through them, even if every
+/// handle was dropped.
 async fn hold(runtime: Runtime) {
     runtime.base().rest(std::future::pending()).await;
 }

@@ -1,5 +1,5 @@
-//! The executable meaning of [`riverrun_store::Store`]. Every adapter passes all of it against
-//! the real server.
+//! The executable specification of [`riverrun_store::Store`]. Every adapter passes all of it
+//! against the real server.
 //!
 //! Each check is a named function over a fresh, empty store. [`exercise`] runs all of them;
 //! [`conformance_tests!`] makes each a test of its own:
@@ -8,8 +8,8 @@
 //! riverrun_store_conformance::conformance_tests!(async || Fixture::from(my_store().await));
 //! ```
 //!
-//! For tests of what is built on a store there is [`through`], a store that can be made to refuse,
-//! to hold calls up and to [die](mortal::Mortal).
+//! [`through`] is a store for tests of code on top of one: it can reject and delay calls and
+//! [die](mortal::Mortal).
 
 pub mod awaits;
 pub mod definitions;
@@ -28,7 +28,7 @@ use std::{any::Any, future::Future, panic::AssertUnwindSafe, pin::Pin, sync::Arc
 use futures::FutureExt;
 use riverrun_store::Store;
 
-/// A fresh, empty store, and whatever must live as long as it, such as its folder.
+/// A fresh, empty store, and its guards, such as its folder.
 pub struct Fixture {
     pub store: Arc<dyn Store>,
     another: Arc<dyn Store>,

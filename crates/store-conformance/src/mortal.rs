@@ -1,4 +1,4 @@
-//! Death at a chosen moment: after so many writes nothing that uses the store goes on.
+//! A simulated crash: after a number of writes every user of the store stops.
 
 use std::{
     future::pending,
@@ -11,11 +11,12 @@ use tokio::sync::Notify;
 
 use crate::through::Between;
 
-/// Dies at a moment that is counted in writes. Each group of commits has two such moments, before
-/// it is written and after, when nobody has the answer yet; a claim that took something has one.
+/// Crashes at a moment that is counted in writes. Each group of commits has two such moments,
+/// before it is written and after, when it is not answered yet; a claim that took a task or job has
+/// one.
 ///
-/// From then on no call is answered, as if the whole process had stopped. What is left of it is
-/// the caller's to drop: the tokio runtime in which it lived.
+/// From then on no call is answered, as if the whole process had stopped. The caller drops the
+/// rest, the tokio runtime of the process.
 pub struct Mortal {
     moments: AtomicUsize,
     is_dead: AtomicBool,
@@ -23,7 +24,7 @@ pub struct Mortal {
 }
 
 impl Mortal {
-    /// Lives through so many moments, and dies at the next.
+    /// Survives this many moments, and crashes at the next.
     pub fn after(moments: usize) -> Self {
         Self {
             moments: AtomicUsize::new(moments),
@@ -32,7 +33,7 @@ impl Mortal {
         }
     }
 
-    /// Resolves when it has died.
+    /// Resolves after the crash.
     pub async fn died(&self) {
         let died = self.died.notified();
         if !self.is_dead.load(Ordering::SeqCst) {

@@ -191,7 +191,7 @@ pub async fn a_reader_of_the_log_misses_nothing_of_two_writers(one: S, other: S)
             limit: 3,
             max_bytes: 1 << 20,
         };
-        // Asked before the page is read: what was written by then is in it.
+        // Asked before the page is read: the page contains everything that was written by then.
         let are_over = writers.iter().all(|writer| writer.is_finished());
         let page = must(other.log(&query).await);
         for logged in page.events {

@@ -1,5 +1,5 @@
-//! A store behind somebody: every call is passed on, and who stands in between may count it, hold it
-//! up, refuse it, or let all that uses the store die.
+//! A store behind a proxy: every call is passed on, and the proxy may count it, delay it, reject
+//! it, or stop everything that uses the store.
 
 use std::sync::Arc;
 
@@ -17,26 +17,26 @@ use riverrun_store::{
 };
 use riverrun_types::{Event, EventId, Json, Millis, Name, RunId, StreamName};
 
-/// Who stands between a store and those who use it.
+/// The proxy between a store and its users.
 #[async_trait]
 pub trait Between: Send + Sync + 'static {
     /// Before every call. A call for which this never ends is never made.
     async fn called(&self) {}
 
-    /// The time by the store's clock, if it is not the one that the store says.
+    /// The time by the store's clock, if it is to differ from the store's own.
     fn now_ms(&self, store_ms: Millis) -> Millis {
         store_ms
     }
 
-    /// Before a group of commits is written. An error refuses all of it.
+    /// Before a group of commits is written. An error rejects all of it.
     async fn writes(&self) -> Result<()> {
         Ok(())
     }
 
-    /// A group of commits or a claim is written, and nobody has the answer yet.
+    /// A group of commits or a claim is written, and not answered yet.
     async fn written(&self) {}
 
-    /// Events were read, and nobody has them yet.
+    /// Events were read, and not returned yet.
     async fn events_read(&self, _query: &EventQuery, _events: &[Event]) {}
 }
 

@@ -1,8 +1,8 @@
-//! Whether a folder still holds what was acknowledged, judged before SQLite opens it.
+//! Checks, before SQLite opens a folder, that it still holds all acknowledged data.
 //!
-//! SQLite starts with whatever it finds: an empty database where the file is missing, and a shorter
-//! log where a frame is damaged. [`crate::mark`] says how much there was. What a power loss may do is
-//! no loss: it takes only what was not synced, and that was not acknowledged.
+//! SQLite starts with whatever it finds: an empty database if the file is missing, and a shorter
+//! log if a frame is damaged. [`crate::mark`] records how much was acknowledged. A power loss takes
+//! only data that was not synced, and that was not acknowledged, so it is no loss.
 
 use std::{
     fs::File,
@@ -20,15 +20,15 @@ use crate::{
     wal::{self, Generation, Header},
 };
 
-/// What is missing.
+/// The missing data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Loss(pub(crate) String);
 
-/// What is known of the log.
+/// The state of the log.
 enum Log {
     /// Missing or empty.
     Absent,
-    /// There are bytes, and they are not the beginning of a log.
+    /// It has bytes, and they are not the beginning of a log.
     Unreadable,
     Sound {
         generation: Generation,
@@ -36,7 +36,8 @@ enum Log {
     },
 }
 
-/// Compares a folder with its mark. A folder of an older version has none, and is taken as it is.
+/// Compares a folder with its mark. A folder of an older version has none, and is accepted
+/// unchanged.
 pub(crate) fn check(folder: &Path) -> Result<Option<Loss>> {
     let database = folder.join(connection::FILE);
     let bytes = length(&database)?;
@@ -78,7 +79,7 @@ fn judge(database: &Path, bytes: u64, log: &Log, mark: &Mark) -> Result<Option<L
         Log::Absent => "is missing",
         Log::Unreadable => "has no readable beginning",
     };
-    // The log's content is in the database if somebody has closed that, riverrun or another program.
+    // The log's content is in the database if riverrun or another program has closed the database.
     if page_sum(database, mark.page)? == Some(mark.page_sum) {
         return Ok(None);
     }
@@ -97,7 +98,7 @@ fn judge(database: &Path, bytes: u64, log: &Log, mark: &Mark) -> Result<Option<L
     ))))
 }
 
-/// What a folder with a loss says to whoever opens it.
+/// The error message for a folder with a loss.
 pub(crate) fn refusal(folder: &Path, loss: &Loss) -> Error {
     let folder = folder.display();
     Error::Damaged(format!(
@@ -108,8 +109,8 @@ pub(crate) fn refusal(folder: &Path, loss: &Loss) -> Error {
     ))
 }
 
-/// Lets a folder with a loss be opened with what is left. The files as they were are kept beside it;
-/// the answer is where.
+/// Lets a folder with a loss be opened with the remaining data. The original files are kept beside
+/// it; returns their place.
 pub(crate) fn accept(folder: &Path) -> Result<PathBuf> {
     let kept = (1..)
         .map(|at| folder.join(format!("before-loss-{at}")))
@@ -191,7 +192,7 @@ fn page_sum(database: &Path, page: u32) -> Result<Option<u32>> {
     read().map_err(|error| unusable(database, &error))
 }
 
-/// The pulse that the database holds; none if it is not readable.
+/// The pulse in the database; none if it is not readable.
 fn pulse(database: &Path) -> Result<Option<u64>> {
     let conn = connection::reader(database)?;
     match conn.query_row(PULSE, [], |row| row.get(0)) {

@@ -1,10 +1,9 @@
 //! Copies of a store, made while it is in use or not, and folders made of them.
 //!
-//! A backup is one file: the database as it was at one moment. Its pages are copied inside one read
-//! transaction, so that writers go on and the copy never has to begin anew. What they write meanwhile
-//! stays in the log until the copy is done, so the copy is over before the log is too long: when half
-//! of what it may grow by is there the copy is not throttled any more, and at the end of it the copy
-//! is given up.
+//! A backup is one file: the database at one moment. Its pages are copied inside one read
+//! transaction, so that writers go on and the copy never has to start over. Their writes stay in
+//! the log until the copy is done, so the copy must end before the log is too long: at half of the
+//! allowed growth the copy is not throttled any more, and at the full growth it is aborted.
 
 use std::{
     fs::File,
@@ -31,7 +30,7 @@ use crate::{
 
 /// Pages that are copied at a time: 1 MiB.
 const STEP_PAGES: i32 = 256;
-/// How long to wait for whoever holds a page.
+/// How long to wait for another holder of a page.
 const BUSY: Duration = Duration::from_millis(20);
 
 /// Bytes that are done, and bytes in all.
@@ -56,12 +55,12 @@ impl Default for Pace {
     }
 }
 
-/// Copies the store of a folder into a file. Says how many bytes it has. The file is there once it is
-/// whole and synced; one that was there before is replaced.
+/// Copies the store of a folder into a file. Returns its size in bytes. The file appears once it is
+/// complete and synced, and replaces an earlier one.
 pub fn backup(folder: &Path, to: &Path, pace: Pace, progress: OnProgress<'_>) -> Result<u64> {
     let database = folder.join(connection::FILE);
     let found = std::fs::metadata(&database).map_err(|error| unusable(&database, &error))?;
-    // Without a server the folder is ours meanwhile, and it is known whether it is whole.
+    // Without a server the backup owns the folder meanwhile, and can check that it is complete.
     let _lock = match lock::lock(folder) {
         Ok(lock) => {
             if let Some(loss) = acknowledged::check(folder)? {
@@ -81,7 +80,7 @@ fn copy(folder: &Path, to: &Path, pace: Pace, progress: OnProgress<'_>) -> Resul
     let source = connection::reader(&folder.join(connection::FILE))?;
     let log = folder.join(connection::LOG);
     let log_bytes = || std::fs::metadata(&log).map_or(0, |log| log.len());
-    // The moment is that of the first read.
+    // The first read determines the moment.
     let moment = source.unchecked_transaction().map_err(translate)?;
     moment
         .query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
@@ -93,7 +92,7 @@ fn copy(folder: &Path, to: &Path, pace: Pace, progress: OnProgress<'_>) -> Resul
             .map_err(translate)?;
     }
     let (begun, log_before) = (Instant::now(), log_bytes());
-    // What the log grows by has to fit into the database afterwards.
+    // The growth of the log has to fit into the database afterwards.
     let most = pace.max_log_bytes.unwrap_or(u64::MAX);
     let most = most.min(reserve::free_bytes(folder) / 2);
     let backup = Backup::new(&moment, &mut target).map_err(translate)?;
@@ -131,7 +130,7 @@ fn too_long(grown: u64, most: u64, done: u64, total: u64) -> String {
     )
 }
 
-/// Makes a folder of a backup, if that is whole. The folder must be empty or missing.
+/// Creates a folder from a backup, if the backup is complete. The folder must be empty or missing.
 pub fn restore(
     file: &Path,
     folder: &Path,
@@ -175,7 +174,7 @@ pub fn restore(
     Ok(report)
 }
 
-/// A file under a name of its own until it is whole and synced; removed if it never is.
+/// A file under a temporary name until it is complete and synced; removed if it never is.
 struct Partial(PathBuf);
 
 impl Partial {
@@ -196,7 +195,7 @@ impl Partial {
         Ok(Self(path))
     }
 
-    /// Gives it its name, durably. Says how many bytes it has.
+    /// Renames it, durably. Returns its size in bytes.
     fn finish(self, to: &Path) -> Result<u64> {
         let finish = || -> std::io::Result<u64> {
             let file = File::options().read(true).write(true).open(&self.0)?;

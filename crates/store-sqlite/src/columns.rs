@@ -1,4 +1,4 @@
-//! How values lie in columns.
+//! The stored form of values in columns.
 
 use riverrun_store::{Error, Origin, RunRecord, checksum};
 use riverrun_types::{Json, Name, RunId, RunStatus};
@@ -45,7 +45,7 @@ pub(crate) fn token_code(token: u64) -> i64 {
     token.cast_signed()
 }
 
-/// A payload on its way into a column: its text and its checksum, as a BLOB.
+/// A payload to store: its text and its checksum, as a BLOB.
 pub(crate) struct Sealed<'a>(pub(crate) &'a str);
 
 impl<'a> Sealed<'a> {
@@ -60,7 +60,7 @@ impl ToSql for Sealed<'_> {
     }
 }
 
-/// A payload out of a column. Older versions wrote TEXT without a checksum.
+/// A payload from a column. Older versions wrote TEXT without a checksum.
 pub(crate) struct Payload(pub(crate) String);
 
 #[derive(Debug, thiserror::Error)]
@@ -82,14 +82,14 @@ pub(crate) fn json(payload: Payload) -> Result<Json, Error> {
     Json::stored(payload.0).map_err(corrupt)
 }
 
-/// The payloads of a row that people look at. One that is damaged is left out and named, so that the
-/// row can still be listed, and its owner cancelled or deleted.
+/// The payloads of a row in a list. A damaged one is left out and named, so that the row can still
+/// be listed, and its owner cancelled or deleted.
 pub(crate) struct Payloads<'a, 'stmt> {
     row: &'a Row<'stmt>,
     damaged: Vec<&'static str>,
 }
 
-/// A number of events or decisions. One that nobody reaches is damaged: it could not grow.
+/// A number of events or decisions. An impossibly large one is damaged: it could not grow.
 pub(crate) fn count(row: &Row<'_>, at: usize) -> Result<u64, Error> {
     match row.get(at).map_err(translate)? {
         count @ 0..=MAX_COUNT => Ok(count.cast_unsigned()),
@@ -116,7 +116,7 @@ impl<'a, 'stmt> Payloads<'a, 'stmt> {
         Ok(self.whole(name, read)?.flatten())
     }
 
-    /// A column that is no payload. One that is damaged is left out like a payload.
+    /// A column that is no payload. A damaged one is left out like a payload.
     pub(crate) fn plain<T: FromSql + Default>(
         &mut self,
         at: usize,
@@ -132,7 +132,7 @@ impl<'a, 'stmt> Payloads<'a, 'stmt> {
         Ok(self.whole(name, read)?.unwrap_or_default())
     }
 
-    /// What was read, unless it is damaged.
+    /// The value, unless it is damaged.
     pub(crate) fn whole<T>(
         &mut self,
         name: &'static str,
@@ -148,7 +148,7 @@ impl<'a, 'stmt> Payloads<'a, 'stmt> {
         }
     }
 
-    /// The error that stands for what was left out.
+    /// The error that replaces a left out value.
     pub(crate) fn damage(&self) -> Option<Json> {
         if self.damaged.is_empty() {
             return None;
@@ -161,13 +161,13 @@ impl<'a, 'stmt> Payloads<'a, 'stmt> {
     }
 }
 
-/// What a row shows as its error where its payload is damaged.
+/// The error of a row whose payload is damaged.
 pub(crate) fn damage(message: &str) -> Json {
     let code = Error::Corrupt(String::new()).code();
     Json::from(serde_json::json!({ "code": code, "message": message }))
 }
 
-/// What few runs have, as one JSON column.
+/// Rarely used fields, as one JSON column.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Extra {
@@ -189,7 +189,7 @@ pub(crate) struct Extra {
     pub(crate) parent_visit: Option<u32>,
 }
 
-/// What is there is there, even if it is null.
+/// A member that is present counts, even if it is null.
 pub(crate) fn present<'de, D: serde::Deserializer<'de>>(
     input: D,
 ) -> Result<Option<Json>, D::Error> {
@@ -201,7 +201,7 @@ impl Extra {
         serde_json::from_str(text).map_err(corrupt)
     }
 
-    /// Gives a record what the column holds.
+    /// Fills a record with the column's fields.
     pub(crate) fn fill(self, record: &mut RunRecord) {
         record.tags = self.tags;
         record.metadata = self.metadata;

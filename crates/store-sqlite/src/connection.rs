@@ -13,13 +13,13 @@ pub(crate) const FILE: &str = "riverrun.db";
 /// SQLite's log beside it.
 pub(crate) const LOG: &str = "riverrun.db-wal";
 
-/// Every file that is open as long as the store is. Whoever loses one loses what it writes, or is
-/// not alone any more.
+/// Every file that is open as long as the store is. If one is lost, so are the writes to it, or the
+/// store has lost its exclusive lock.
 pub(crate) const FILES: [&str; 4] = [FILE, LOG, "riverrun.db-shm", lock::FILE];
 
 pub(crate) const PAGE_BYTES: u64 = 4_096;
 
-/// How long to wait for somebody outside, such as a backup tool, who holds the file.
+/// How long to wait for another process, such as a backup tool, that holds the file.
 const BUSY: Duration = Duration::from_secs(5);
 
 /// Statements kept prepared per connection: more than there are different ones.
@@ -69,8 +69,8 @@ fn common(conn: &Connection) -> rusqlite::Result<()> {
 mod tests {
     use super::*;
 
-    /// Plans are made without the bound values, so what a partial index needs to know must stand
-    /// in the statement.
+    /// Plans are made without the bound values, so the statement must spell out the condition of a
+    /// partial index.
     #[test]
     fn statements_find_their_partial_indexes() {
         let mut conn = writer(None).unwrap();

@@ -1,4 +1,4 @@
-//! What the writer thread owns: the one connection that writes, and what it remembers.
+//! The state of the writer thread: the one connection that writes, and its caches.
 
 use std::{
     cell::{Cell, RefCell},
@@ -29,10 +29,10 @@ use crate::{
 /// Bits of a lease token that count within one life of the store; the rest counts the lives.
 const TOKEN_BITS: u32 = 40;
 
-/// More than a file is ever opened.
+/// More often than a file is ever opened.
 const MAX_OPENS: u64 = 1 << 21;
 
-/// How often the writer looks whether its files are still there.
+/// How often the writer checks that its files still exist.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 pub(crate) struct Core {
@@ -51,7 +51,7 @@ pub(crate) struct Core {
     acknowledged: RefCell<Option<Acknowledged>>,
     files: Option<Arc<Files>>,
     reserve: Option<Reserve>,
-    /// A checkpoint found the disk full: what is in the log has no room in the file.
+    /// A checkpoint found the disk full: the log's content does not fit into the file.
     found_full: Arc<AtomicBool>,
     looked: Cell<Instant>,
 }
@@ -65,7 +65,7 @@ impl Core {
     ) -> Result<Self> {
         let load = || -> rusqlite::Result<(Arc<Names>, CreationDrift, Queues, u64, u64)> {
             let opens = conn.query_row(
-                // A count that is damaged goes on where none can have been.
+                // A damaged count continues at a number that was never used.
                 "UPDATE meta SET value = iif(typeof(value) = 'integer' AND value BETWEEN 0 AND ?1,
                          value + 1, ?1 + 1)
                  WHERE key = 'opens' RETURNING value",
@@ -99,18 +99,18 @@ impl Core {
         })
     }
 
-    /// The files whose loss the writer is to notice, and the room that it keeps.
+    /// The files whose loss the writer detects, and the reserve that it keeps.
     pub(crate) fn watch(&mut self, files: Arc<Files>, reserve: Reserve) {
         self.files = Some(files);
         self.reserve = Some(reserve);
     }
 
-    /// The disk is full: only what takes away is let through.
+    /// The disk is full: only commits that delete are accepted.
     pub(crate) fn is_full(&self) -> bool {
         self.reserve.as_ref().is_some_and(Reserve::is_full)
     }
 
-    /// Refuses what adds something while the disk is full.
+    /// Rejects commits that add data while the disk is full.
     pub(crate) fn judge_room(&self) -> Worked<()> {
         match &self.reserve {
             Some(reserve) if reserve.is_full() => Err(Failure::Refused(reserve.refusal())),
@@ -118,7 +118,7 @@ impl Core {
         }
     }
 
-    /// A transaction found the disk full: what is kept for that is given back, and so is the log.
+    /// A transaction found the disk full: the reserve is released, and so is the log.
     pub(crate) fn make_room(&self) {
         if let Some(reserve) = &self.reserve {
             reserve.release();
@@ -126,23 +126,23 @@ impl Core {
         }
     }
 
-    /// Brings the log into the file and cuts it off. What somebody still reads stays.
+    /// Checkpoints the log and truncates it. Pages that readers still need stay.
     fn shorten_log(&self) {
         let cut = self
             .conn
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         if let Err(error) = cut {
-            tracing::debug!(%error, "the log was not cut off");
+            tracing::debug!(%error, "the log was not truncated");
         }
     }
 
-    /// Whether the files are still there, as a look at the folder says.
+    /// Whether the files still exist, by a check of the folder.
     pub(crate) fn look(&self) -> Result<()> {
         self.looked.set(Instant::now());
         self.files.as_ref().map_or(Ok(()), |files| files.look())
     }
 
-    /// The same, with a look only now and then.
+    /// The same, checked only now and then.
     fn glance(&self) -> Result<()> {
         match &self.files {
             Some(files) if self.looked.get().elapsed() < LOOK_EVERY => files.known(),
@@ -162,14 +162,14 @@ impl Core {
         self.next_no.get()
     }
 
-    /// Takes numbers for so many events; the first of them.
+    /// Takes numbers for this many events; returns the first of them.
     pub(crate) fn take_numbers(&self, count: u64) -> u64 {
         let first = self.next_no.get();
         self.next_no.set(first + count);
         first
     }
 
-    /// Begins a transaction, unless what it would write is lost.
+    /// Begins a transaction, unless its writes would be lost.
     pub(crate) fn begin(&self) -> Result<()> {
         self.glance()?;
         if let Some(reserve) = &self.reserve {
@@ -196,7 +196,8 @@ impl Core {
             .prepare_cached("COMMIT")
             .and_then(|mut commit| commit.execute([]))
             .map_err(translate)?;
-        // The commit that finds a checkpoint impossible is durable, and the last one that may add.
+        // The commit that finds a checkpoint impossible is durable, and the last one that may add
+        // data.
         if self.found_full.swap(false, Ordering::AcqRel) {
             self.make_room();
         } else if self.reserve.as_ref().is_some_and(Reserve::is_tight) {
@@ -205,7 +206,7 @@ impl Core {
         Ok(())
     }
 
-    /// Forgets the open transaction and everything that was remembered because of it.
+    /// Drops the open transaction and every cache that depends on it.
     pub(crate) fn abandon(&self) {
         if !self.conn.is_autocommit()
             && let Err(error) = self.conn.execute_batch("ROLLBACK")
@@ -223,11 +224,11 @@ impl Core {
             self.names.reload(&self.conn)
         };
         if let Err(error) = reload() {
-            tracing::warn!(%error, "could not read again what is remembered");
+            tracing::warn!(%error, "could not reload the caches");
         }
     }
 
-    /// Notes when a new run was created, in its transaction.
+    /// Records when a new run was created, in its transaction.
     pub(crate) fn created(&self, ms: Millis) -> rusqlite::Result<()> {
         let mut creation_drift = self.creation_drift.get();
         creation_drift.note(&self.conn, ms)?;
@@ -235,20 +236,20 @@ impl Core {
         Ok(())
     }
 
-    /// Brings the log into the file and lets go of it.
+    /// Checkpoints the log and closes it.
     pub(crate) fn close(self) -> Result<()> {
         if let Err(gone) = self.look() {
-            // SQLite would delete the log by its name, and that may be somebody else's by now.
+            // SQLite would delete the log by its name, which may be another process's by now.
             std::mem::forget(self.conn);
             return Err(gone);
         }
         if let Some(acknowledged) = &mut *self.acknowledged.borrow_mut()
             && let Err(error) = acknowledged.close(&self.conn)
         {
-            tracing::warn!(%error, "the mark of what is acknowledged was not closed");
+            tracing::warn!(%error, "the mark of acknowledged data was not closed");
         }
         self.conn.flush_prepared_statement_cache();
-        // What cannot be moved now stays in the log, where the next opener finds it.
+        // Pages that cannot be moved now stay in the log, where the next opener finds them.
         let moved = self
             .conn
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
@@ -259,7 +260,7 @@ impl Core {
     }
 }
 
-/// The answer to work whose thread died under it.
+/// The answer to work whose thread panicked.
 pub(crate) fn lost() -> Error {
     Error::Unavailable("the writer failed; the log has the details".to_owned())
 }

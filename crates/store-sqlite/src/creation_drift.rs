@@ -1,10 +1,10 @@
-//! How far the times of creation deviate from the order of commits.
+//! The deviation of creation times from the order of commits.
 //!
-//! Lists have the order of commits, filters ask for times, and no index joins the two. But a run
-//! is committed soon after it was created, so the times nearly grow along the numbers. The most
-//! that one was ever behind another before it is kept in `meta`; with it a time is found by
-//! halving the numbers, and what lies beyond need not be looked at. Runs that were brought in
-//! from elsewhere in any order only make the bound useless, never wrong.
+//! Lists have the order of commits, filters select by time, and no index joins the two. But a run
+//! is committed soon after it was created, so the times nearly grow along the numbers. The largest
+//! deviation so far is kept in `meta`; with it a time is found by binary search over the numbers,
+//! and numbers beyond the result need not be read. Runs that were imported in any order only make
+//! the bound useless, never wrong.
 
 use riverrun_store::Result;
 use riverrun_types::Millis;
@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use crate::error::translate;
 
-/// What the writer remembers.
+/// The cached bounds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CreationDrift {
     /// No run was created after this, as far as is known.
@@ -38,12 +38,12 @@ impl CreationDrift {
         })
     }
 
-    /// Notes a new run, in its transaction.
+    /// Records a new run, in its transaction.
     pub(crate) fn note(&mut self, conn: &Connection, created_ms: Millis) -> rusqlite::Result<()> {
         self.newest_ms = self.newest_ms.max(created_ms);
         let behind_ms = self.newest_ms.saturating_sub(created_ms);
         if behind_ms > self.most_ms {
-            // Some more than needed, so that a bad moment is not a write for each run in it.
+            // With a margin, so that a burst of late runs is not a write for each of them.
             self.most_ms = behind_ms.saturating_add(1_000);
             conn.prepare_cached("UPDATE meta SET value = ?1 WHERE key = 'stray_ms'")?
                 .execute([self.most_ms])?;
@@ -58,11 +58,11 @@ fn most(conn: &Connection) -> rusqlite::Result<Millis> {
         .query_row([], |row| Ok(row.get(0).ok()))
         .optional()?
         .flatten();
-    // One that is damaged bounds nothing.
+    // A damaged one is no bound.
     Ok(most_ms.unwrap_or(Millis::MAX))
 }
 
-/// The numbers between which all runs stand that were created in a span of time, both included.
+/// The range of numbers, both included, of all runs that were created in a span of time.
 pub(crate) fn numbers(
     conn: &Connection,
     since_ms: Option<Millis>,
@@ -83,13 +83,13 @@ pub(crate) fn numbers(
     find().map_err(translate)
 }
 
-/// Halves the numbers to a place where `before` ends: it holds just below, or there is nothing
-/// below, and not at the place, or there is nothing there.
+/// Binary search for the place where `before` ends: it holds just below, or the range begins there,
+/// and it does not hold at the place, or the range ends there.
 fn boundary(conn: &Connection, before: impl Fn(Millis) -> bool) -> rusqlite::Result<i64> {
     let last: Option<i64> = conn
         .prepare_cached("SELECT max(no) FROM runs")?
         .query_row([], |row| row.get(0))?;
-    // A time that is damaged says nothing.
+    // A damaged time is ignored.
     let mut probe = conn.prepare_cached(
         "SELECT no, created_ms FROM runs WHERE no >= ?1 AND typeof(created_ms) = 'integer'
          ORDER BY no LIMIT 1",

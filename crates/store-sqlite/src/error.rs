@@ -1,13 +1,13 @@
-//! What SQLite says, as a decision for the caller.
+//! SQLite's errors as decisions for the caller.
 
 use riverrun_store::{Error, judge::Refused};
 use rusqlite::ErrorCode;
 
-/// Why a piece of work in the writer did not happen.
+/// Why work in the writer failed.
 pub(crate) enum Failure {
-    /// The work was judged and refused before it changed anything.
+    /// The work was judged and rejected before it changed anything.
     Refused(Error),
-    /// SQLite failed: whatever the transaction had done is void.
+    /// SQLite failed: the transaction is void.
     Sql(Error),
 }
 
@@ -25,7 +25,7 @@ impl From<rusqlite::Error> for Failure {
     }
 }
 
-/// The crate's one reading of SQLite's errors.
+/// The only place in the crate that interprets SQLite's errors.
 pub(crate) fn translate(error: rusqlite::Error) -> Error {
     let text = error.to_string();
     match error {
@@ -35,7 +35,7 @@ pub(crate) fn translate(error: rusqlite::Error) -> Error {
             ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Error::Corrupt(text),
             _ => Error::Unavailable(text),
         },
-        // A column holds what this program never writes there.
+        // A column holds a value that this program never writes there.
         rusqlite::Error::FromSqlConversionFailure(..)
         | rusqlite::Error::IntegralValueOutOfRange(..)
         | rusqlite::Error::InvalidColumnType(..)

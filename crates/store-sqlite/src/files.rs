@@ -1,5 +1,5 @@
-//! Whether the files that are open are still those in the folder. A file that was deleted or moved
-//! away can be written as before, and what is written to it is lost.
+//! Checks that the open files are still those in the folder. A file that was deleted or moved away
+//! can still be written, and those writes are lost.
 
 use std::{
     fs::Metadata,
@@ -13,15 +13,15 @@ use riverrun_store::{Error, Result};
 /// The files of a folder as they were when it was opened.
 pub(crate) struct Files {
     files: Vec<(PathBuf, Identity)>,
-    /// What was found missing. It stays so: what was put back is not what is open.
+    /// The missing file. The finding is final: a file that was put back is not the open one.
     gone: OnceLock<String>,
 }
 
-/// What tells a file from another one under the same name.
+/// Distinguishes a file from another one under the same name.
 type Identity = Option<(u64, u64)>;
 
 impl Files {
-    /// Those of `names` that are there.
+    /// Those of `names` that exist.
     pub(crate) fn of(folder: &Path, names: &[&str]) -> Self {
         let path = |name: &&str| {
             // A relative path would lead elsewhere once the process changes its folder.
@@ -38,7 +38,7 @@ impl Files {
         }
     }
 
-    /// What was found out so far.
+    /// The result so far.
     pub(crate) fn known(&self) -> Result<()> {
         match self.gone.get() {
             Some(what) => Err(Error::Gone(what.clone())),
@@ -54,13 +54,13 @@ impl Files {
                 Ok(found) if identity(&found) == *known => return None,
                 Ok(_) => "replaced",
                 Err(error) if error.kind() == ErrorKind::NotFound => "deleted or moved",
-                // A folder that cannot be looked into may still be there.
+                // A folder that cannot be read may still exist.
                 Err(_) => return None,
             };
             Some(format!("{} was {what}", path.display()))
         });
         if let Some(what) = missing {
-            tracing::error!(what, "the data is gone; nothing more is written");
+            tracing::error!(what, "the data was removed; the store rejects all writes");
             let _ = self.gone.set(what);
         }
         self.known()
@@ -73,7 +73,7 @@ fn identity(found: &Metadata) -> Identity {
     Some((found.dev(), found.ino()))
 }
 
-/// Where a file that is open cannot be deleted, its name is enough.
+/// On systems where an open file cannot be deleted, its name is enough.
 #[cfg(not(unix))]
 fn identity(_found: &Metadata) -> Identity {
     None

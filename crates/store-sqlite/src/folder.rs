@@ -1,5 +1,5 @@
-//! The data folder as the file system sees it: only its owner may look into it, and what is made in
-//! it survives a power loss.
+//! The data folder in the file system: only its owner may read it, and new entries in it survive a
+//! power loss.
 
 use std::{fs::File, io, path::Path};
 
@@ -7,7 +7,7 @@ use riverrun_store::Result;
 
 use crate::{connection, lock::unusable};
 
-/// Makes a folder, with all that lead to it, for its owner alone.
+/// Creates a folder, with all its parents, for its owner alone.
 pub(crate) fn make(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
@@ -26,12 +26,12 @@ pub(crate) fn make(folder: &Path) -> io::Result<()> {
         builder.mode(0o700);
     }
     builder.create(folder)?;
-    // The entry of each new folder is in the one above it. Which were there before is not known, and
-    // a sync that has nothing to do costs nothing.
+    // The entry of each new folder is in its parent. Which existed before is unknown, and a sync
+    // without changes costs nothing.
     let full = std::path::absolute(folder)?;
     for above in full.ancestors().skip(1) {
         if sync(above).is_err() {
-            // Somebody else's folder, which was there.
+            // The folder of another user, which existed before.
             break;
         }
     }
@@ -47,7 +47,7 @@ pub(crate) fn sync(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Prepares the folder of a store. One that others may look into is closed to them.
+/// Prepares the folder of a store. A folder that others may read is closed to them.
 pub(crate) fn prepare(folder: &Path) -> Result<()> {
     make(folder).map_err(|error| unusable(folder, &error))?;
     #[cfg(unix)]
@@ -55,8 +55,8 @@ pub(crate) fn prepare(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Closes the files of the store to everybody but their owner. The database is made here if it is
-/// missing: SQLite would let others read it, and gives its other files the same rights.
+/// Closes the files of the store to all users but their owner. The database is created here if it
+/// is missing: SQLite would let others read it, and gives its other files the same rights.
 pub(crate) fn prepare_files(folder: &Path) -> Result<()> {
     let database = folder.join(connection::FILE);
     if !database.exists() {
@@ -78,8 +78,8 @@ pub(crate) fn prepare_files(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Takes away what a mode leaves out. A process that does not own the file cannot, and gets the
-/// error.
+/// Removes the rights that a mode leaves out. A process that does not own the file cannot, and gets
+/// the error.
 #[cfg(unix)]
 fn tighten(path: &Path, mode: u32) {
     use std::os::unix::fs::PermissionsExt;

@@ -1,11 +1,12 @@
 //! The embedded store: one SQLite file in a data folder that has one owner.
 //!
-//! One thread writes (`thread`): it takes everything that waits, does it in one transaction and
-//! answers after the sync to disk. Reads go to a small pool of read-only connections (`read`),
-//! which see only what is durable. What a commit means is in `apply`.
+//! One thread writes (`thread`): it takes all waiting requests, executes them in one transaction
+//! and answers after the sync to disk. Reads go to a small pool of read-only connections (`read`),
+//! which see only durable data. `apply` executes commits.
 //!
-//! It has no clock of its own, except to say in [`HealthStore::stats`](riverrun_store::adapter::HealthStore::stats) what is due now and to look now
-//! and then whether its files are still there (`files`).
+//! It has no clock of its own, except to count in
+//! [`HealthStore::stats`](riverrun_store::adapter::HealthStore::stats) what is due now and to check
+//! now and then that its files still exist (`files`).
 
 mod acknowledged;
 mod adapter;

@@ -1,5 +1,5 @@
 //! One owner per data folder: a lock on the file `lock`, held for the store's life. The system
-//! lets go of it when the process dies, however it dies.
+//! releases it when the process dies, in whatever way.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -33,14 +33,14 @@ pub(crate) fn lock(folder: &Path) -> Result<FolderLock> {
         Err(TryLockError::WouldBlock) => return Err(Error::Locked(taken(folder, &mut file))),
         Err(TryLockError::Error(error)) => return Err(failed(error)),
     }
-    // The pid is for people only: whoever cannot write it still holds the lock.
+    // The pid is for people only: a process that cannot write it still holds the lock.
     let note = || -> std::io::Result<()> {
         file.set_len(0)?;
         file.rewind()?;
         writeln!(file, "{}", std::process::id())
     }();
     if let Err(error) = note {
-        tracing::debug!(path = %path.display(), %error, "could not note the owner's pid");
+        tracing::debug!(path = %path.display(), %error, "could not write the owner's pid");
     }
     Ok(FolderLock { _file: file })
 }
@@ -57,7 +57,7 @@ fn taken(folder: &Path, file: &mut File) -> String {
     )
 }
 
-/// What a folder that cannot be used says, in terms of what the caller can do about it.
+/// The error for a folder that cannot be used, with the caller's next step.
 pub(crate) fn unusable(path: &Path, error: &std::io::Error) -> Error {
     use std::io::ErrorKind;
     let text = format!("{}: {error}", path.display());

@@ -1,5 +1,5 @@
-//! The log of all events: numbers that are never given twice, and marks by which chunks are found
-//! that hold rare kinds of events or events of a story.
+//! The log of all events: numbers that are never given twice, and marks that find chunks with rare
+//! kinds of events or events of a story.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +9,7 @@ use rusqlite::{Connection, Params};
 
 use crate::{core::Core, error::Worked};
 
-/// Whether nearly every run has such events. Those are not marked: reading the log finds them as
-/// fast.
+/// Whether nearly every run has such events. Those are not marked: reading the log is as fast.
 pub(crate) fn is_common(kind: &EventType) -> bool {
     use EventType as T;
     matches!(
@@ -40,7 +39,7 @@ pub(crate) fn is_common(kind: &EventType) -> bool {
     ) || kind.family() == "job"
 }
 
-/// The next number of the log, as the file says.
+/// The next number of the log, according to the file.
 pub(crate) fn load(conn: &Connection) -> rusqlite::Result<u64> {
     conn.query_row(
         "SELECT max(iif(typeof(value) = 'integer' AND value < 1 << 52, value, 1), coalesce(
@@ -51,7 +50,7 @@ pub(crate) fn load(conn: &Connection) -> rusqlite::Result<u64> {
     )
 }
 
-/// By what a chunk can be found.
+/// The key of a mark.
 #[derive(Default)]
 pub(crate) struct Marks {
     kinds: BTreeSet<String>,
@@ -113,7 +112,7 @@ impl Marks {
     }
 }
 
-/// Where a chunk is.
+/// The place of a chunk.
 #[derive(Clone, Copy)]
 pub(crate) struct Chunk {
     pub(crate) seq: u64,
@@ -121,7 +120,7 @@ pub(crate) struct Chunk {
     pub(crate) first: u64,
 }
 
-/// Removes the chunks for which a condition holds, and what refers to them.
+/// Removes the chunks for which a condition holds, and all references to them.
 pub(crate) fn remove(core: &Core, condition: &str, values: impl Params + Copy) -> Worked<()> {
     let conn = &core.conn;
     let sql = format!(
@@ -135,14 +134,13 @@ pub(crate) fn remove(core: &Core, condition: &str, values: impl Params + Copy) -
     }
     conn.prepare_cached(&format!("DELETE FROM chunks WHERE {condition}"))?
         .execute(values)?;
-    // If the last ones went, their numbers are not given again.
+    // If the last ones were removed, their numbers are not given again.
     conn.prepare_cached("UPDATE meta SET value = ?1 WHERE key = 'log' AND value < ?1")?
         .execute([core.next_no()])?;
     Ok(())
 }
 
-/// Removes the marks of a chunk that is damaged, so that nobody knows which it had. That takes a look
-/// at every mark.
+/// Removes the marks of a damaged chunk, whose kinds are unknown. That scans every mark.
 fn forget_marks(conn: &Connection, chunk: Chunk) -> rusqlite::Result<()> {
     conn.prepare_cached("DELETE FROM kinds WHERE seq = ?1")?
         .execute([chunk.seq])?;
@@ -174,10 +172,10 @@ fn marked(
     Ok(found)
 }
 
-/// Marks the chunks that were written before there were marks, in order from a number on. A chunk
-/// that is damaged is left to whoever reads it.
+/// Marks the chunks that were written before marks existed, in order from a number on. A damaged
+/// chunk is left to its reader.
 pub(crate) fn mark_all(conn: &Connection) -> rusqlite::Result<()> {
-    /// Chunks read at a time: what is read while rows are changed may be read again.
+    /// Chunks read at a time: rows that are read while others are changed may be read again.
     const BATCH: usize = 1_000;
     let mut after = 0;
     loop {

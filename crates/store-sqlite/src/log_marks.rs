@@ -25,7 +25,7 @@ use crate::{
     wal::{FRAME_BYTES, FRAME_HEADER_BYTES, FrameHeader, Generation, HEADER_BYTES, Header},
 };
 
-/// How often the pulse grows while something is written.
+/// How often the pulse grows while the store is written.
 const PULSE_EVERY: Duration = Duration::from_secs(1);
 
 /// The writer's side: the pulse, and the end.
@@ -45,7 +45,7 @@ impl Acknowledged {
         })
     }
 
-    /// What notes the commits of a folder's log.
+    /// Records the commits of a folder's log.
     pub(crate) fn noter(&self, folder: &Path) -> Noter {
         Noter {
             log: None,
@@ -57,14 +57,14 @@ impl Acknowledged {
         }
     }
 
-    /// The pulse as the database has it: at the beginning, and after a rollback.
+    /// The pulse in the database: at the beginning, and after a rollback.
     pub(crate) fn load(&self, conn: &Connection) -> rusqlite::Result<()> {
         let pulse: Option<u64> = conn.query_row(PULSE, [], |row| row.get(0)).optional()?;
         self.pulse.store(pulse.unwrap_or(0), Ordering::Relaxed);
         Ok(())
     }
 
-    /// Lets the pulse grow now and then, in the open transaction.
+    /// Increases the pulse now and then, in the open transaction.
     pub(crate) fn beat(&mut self, conn: &Connection) -> rusqlite::Result<()> {
         match self.beaten {
             Some(beaten) if beaten.elapsed() < PULSE_EVERY => Ok(()),
@@ -84,7 +84,7 @@ impl Acknowledged {
         Ok(())
     }
 
-    /// Says, durably, that the log may be gone from now on.
+    /// Records, durably, that the log may be gone from now on.
     pub(crate) fn close(&mut self, conn: &Connection) -> Result<()> {
         // Copies of the database that were made earlier have a smaller pulse.
         let beat = |acknowledged: &mut Self| -> rusqlite::Result<()> {
@@ -110,9 +110,9 @@ impl Acknowledged {
     }
 }
 
-/// The log's side: notes how long it is.
+/// The log's side: records how long it is.
 pub(crate) struct Noter {
-    /// Opened with the first commit, which made it.
+    /// Opened with the first commit, which created it.
     log: Option<File>,
     /// Of the log, as its header said when a frame with these salts first appeared. Each frame has the
     /// salts, so the header is read only when the log begins anew.
@@ -124,16 +124,16 @@ pub(crate) struct Noter {
 }
 
 impl Noter {
-    /// A commit is durable, and the log has so many frames. Says whether the log may be another one
-    /// than at the commit before. A mark that cannot be written lags behind, which costs only what it
-    /// would notice.
+    /// A commit is durable, and the log has this many frames. Returns whether the log may be
+    /// another one than at the commit before. A mark that cannot be written lags behind, which only
+    /// means that it detects less.
     pub(crate) fn note(&mut self, frames: u64) -> bool {
         let before = self.generation;
         match self.try_note(frames) {
             Ok(()) => self.is_failing = false,
             Err(error) => {
                 if !self.is_failing {
-                    tracing::warn!(%error, "the mark of what is acknowledged cannot be written");
+                    tracing::warn!(%error, "the mark of acknowledged data cannot be written");
                 }
                 self.is_failing = true;
             }
@@ -184,8 +184,8 @@ impl Noter {
     }
 }
 
-/// Opens the log for reading. That must not change the time of its last reading, which would be
-/// written after every commit.
+/// Opens the log for reading. That must not change the file's access time, which would be written
+/// after every commit.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);

@@ -1,9 +1,9 @@
-//! Room in SQLite's log, taken before it is needed.
+//! Space in SQLite's log, allocated before it is needed.
 //!
-//! Whoever syncs a file that has grown waits for its new size to be written as well, which takes
-//! about as long as the data. So the log grows ahead of what is written to it, in steps: a commit
-//! overwrites what is there, and its sync writes that alone. SQLite reads its log up to the first
-//! frame that is none, and zeros are none.
+//! A sync of a file that has grown also writes its new size, which takes about as long as the data.
+//! So the log grows ahead of its content, in steps: a commit overwrites allocated space, and its
+//! sync writes the data alone. SQLite reads its log up to the first invalid frame, and zeros are
+//! invalid.
 
 use std::{
     fs::{File, OpenOptions},
@@ -26,38 +26,37 @@ use crate::{
     wal::{FRAME_BYTES, HEADER_BYTES},
 };
 
-/// Pages after which the log is brought into the file, at most. Rare checkpoints: p99 of a commit is
-/// 4 ms instead of 12.
+/// The most pages before a checkpoint. Rare checkpoints: p99 of a commit is 4 ms instead of 12.
 const CHECKPOINT_PAGES: u64 = 16_000;
 
-/// And at least, on the smallest of disks.
+/// The fewest, on the smallest of disks.
 const LEAST_PAGES: u64 = 64;
 
-/// The log grows when less than this is left.
+/// The log grows when less than this remains.
 const LEAST_BYTES: u64 = 64 << 10;
 
-/// It grows by this much: the one commit in a dozen that waits for it waits no longer than all of
-/// them would without.
+/// The size of a growth step: the one commit in a dozen that waits for it waits no longer than all
+/// of them would without.
 const STEP_BYTES: u64 = 512 << 10;
 
-/// Written several times for each step: as many zeros as a step has would have to be made for each.
+/// Written several times for each step, so that the buffer of zeros is smaller than a step.
 const ZEROS: &[u8] = &[0; 64 << 10];
 
 struct LogRoom {
     path: PathBuf,
-    /// Opened with the first commit, which made it.
+    /// Opened with the first commit, which created it.
     log: Option<File>,
-    /// How long it is. Nothing but this changes that until a new log begins.
+    /// The log's length. Nothing but this changes it until a new log begins.
     bytes: Option<u64>,
-    /// The disk had no room when the log was this long: it is not asked again until a new log has
+    /// The disk had no room when the log was this long: it is not tried again until a new log has
     /// begun.
     refused_at: Option<u64>,
     checkpoint_pages: u64,
 }
 
-/// How many pages the log may have before it is brought into the file. All of them may be new pages
-/// of the database, and the disk may be full by then: they have to fit into the reserve, with a quarter
-/// of it to spare.
+/// How many pages the log may have before a checkpoint. All of them may be new pages of the
+/// database, and the disk may be full by then: they have to fit into the reserve, with a quarter of
+/// it to spare.
 fn checkpoint_pages(reserve_bytes: u64) -> u64 {
     match reserve_bytes {
         0 => CHECKPOINT_PAGES,
@@ -65,7 +64,7 @@ fn checkpoint_pages(reserve_bytes: u64) -> u64 {
     }
 }
 
-/// Sees to the log of a connection from now on: the mark of what is acknowledged, its room, and its
+/// Manages the log of a connection from now on: the mark of acknowledged data, its space, and its
 /// checkpoints.
 ///
 /// `found_full` is set when the disk has no room for a checkpoint.
@@ -92,21 +91,21 @@ pub(crate) fn keep(
         if let Err(error) = room.see_to(pages) {
             tracing::debug!(%error, "no room for a longer log");
         }
-        // What somebody still reads stays in the log; the next commit tries again.
+        // Pages that a reader still needs stay in the log; the next commit tries again.
         if pages >= room.checkpoint_pages
             && let Err(error) = wal.checkpoint()
             && error.sqlite_error_code() == Some(ErrorCode::DiskFull)
         {
             found_full.store(true, Ordering::Release);
         }
-        // The commit is done, whatever becomes of this.
+        // The commit is done, whatever the result here.
         Ok(())
     };
     conn.wal_hook(Some(committed)).map_err(translate)
 }
 
 impl LogRoom {
-    /// Takes more room if little is left behind so many pages.
+    /// Allocates more space if little remains behind this many pages.
     fn see_to(&mut self, pages: u64) -> std::io::Result<()> {
         let log = match &mut self.log {
             Some(log) => log,
@@ -117,7 +116,7 @@ impl LogRoom {
         };
         let used = HEADER_BYTES + pages * FRAME_BYTES;
         let bytes = match self.bytes {
-            // SQLite lengthens it itself where it was given no room.
+            // SQLite lengthens the log itself if it was given no space.
             Some(known) => known.max(used),
             // Not by its metadata: reading a file's times forces an extra metadata write on the next
             // sync.
@@ -137,7 +136,7 @@ impl LogRoom {
         let written = places.try_for_each(|place| positioned::write_all(log, ZEROS, place));
         if written.is_err() {
             self.refused_at = Some(used);
-            // Whatever is there of it is of more use to others.
+            // Other files can make better use of the space.
             let _ = log.set_len(bytes);
         }
         written

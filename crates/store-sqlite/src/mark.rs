@@ -1,10 +1,10 @@
-//! How far the store has acknowledged: a small file beside the log.
+//! The mark: how far the store has acknowledged, in a small file beside the log.
 //!
-//! After each commit, once it is synced and before anybody gets the answer, the mark says how long
-//! the log is. It is written without a sync of its own: a process that dies leaves it exact, and
-//! after a power loss it may lag behind the log, which is harmless. It is never ahead. When the log
-//! begins anew, and when the store is closed, it is synced. On the next start
-//! [`crate::acknowledged`] compares it with what is there.
+//! After each commit, once it is synced and before it is answered, the mark records how long the
+//! log is. It is written without a sync of its own: it is exact after a process dies, and after a
+//! power loss it may lag behind the log, which is harmless. It is never ahead. It is synced when
+//! the log begins anew and when the store is closed. On the next start [`crate::acknowledged`]
+//! compares it with the files.
 
 use std::{
     fs::{File, OpenOptions},
@@ -20,24 +20,24 @@ use crate::{positioned, wal::Generation};
 pub(crate) const FILE: &str = "mark";
 
 const MAGIC: [u8; 8] = *b"rr-mark1";
-/// Two slots take turns, so that one that was half written leaves the other.
+/// Two slots take turns, so that a half-written one leaves the other.
 const SLOT_BYTES: usize = 512;
 const USED_BYTES: usize = 64;
 
-/// What is acknowledged.
+/// The acknowledged position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mark {
-    /// The filling of the log, and how many frames of it are acknowledged.
+    /// The generation of the log, and how many frames of it are acknowledged.
     pub(crate) generation: Generation,
     pub(crate) frames: u64,
-    /// The page of the last of these frames, and its checksum: once the log is gone, the database has
-    /// it.
+    /// The page of the last of these frames, and its checksum: once the log is gone, the page is in
+    /// the database.
     pub(crate) page: u32,
     pub(crate) page_sum: u32,
-    /// The database file has had at least so many bytes when this filling of the log began.
+    /// The database file has had at least this many bytes when this generation of the log began.
     pub(crate) database_bytes: u64,
-    /// What the row `pulse` of the table `meta` holds. It grows every second in which something is
-    /// written.
+    /// The value of the row `pulse` of the table `meta`. It grows every second in which the store
+    /// is written.
     pub(crate) pulse: u64,
     /// The store was closed: the log may be gone.
     pub(crate) is_closed: bool,
@@ -112,7 +112,7 @@ pub(crate) fn read(folder: &Path) -> std::io::Result<Option<Mark>> {
     Ok(latest.map(|(_, mark)| mark))
 }
 
-/// The file of a store that is open.
+/// The mark file of an open store.
 pub(crate) struct MarkFile {
     file: File,
     turn: u64,
@@ -120,7 +120,7 @@ pub(crate) struct MarkFile {
 }
 
 impl MarkFile {
-    /// Opens the file, and begins with what it says.
+    /// Opens the file, and begins with its content.
     pub(crate) fn open(folder: &Path) -> std::io::Result<Self> {
         let last = read(folder)?.unwrap_or_default();
         let mut options = OpenOptions::new();
@@ -135,7 +135,7 @@ impl MarkFile {
         let mut bytes = vec![0; SLOT_BYTES * 2];
         let there = file.seek(SeekFrom::End(0))?;
         if there < bytes.len() as u64 {
-            // It has its size from the beginning, so that later writes change nothing but content.
+            // It has its size from the beginning, so that later writes change only content.
             file.seek(SeekFrom::Start(0))?;
             file.write_all(&bytes)?;
             file.sync_all()?;
@@ -192,7 +192,7 @@ mod tests {
             assert_eq!(read(folder.path()).unwrap(), Some(mark(frames)));
         }
         drop(file);
-        // Any bit of the latest slot leaves the one before it.
+        // Any damaged bit of the latest slot leaves the one before it.
         let path = folder.path().join(FILE);
         let whole = std::fs::read(&path).unwrap();
         for bit in 0..USED_BYTES * 8 {

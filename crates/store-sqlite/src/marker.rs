@@ -1,4 +1,4 @@
-//! Small values of the server's own.
+//! The server's own markers.
 
 use riverrun_store::Result;
 use riverrun_types::Json;
@@ -27,7 +27,7 @@ pub(crate) fn set(core: &Core, name: &str, value: Option<&Json>) -> Worked<()> {
     Ok(())
 }
 
-/// One that cannot be read counts as none.
+/// An unreadable one counts as none.
 pub(crate) fn get(view: View<'_>, name: &str) -> Result<Option<Json>> {
     let found: Option<Value> = view
         .conn

@@ -1,5 +1,5 @@
-//! Brings a file to the schema that this program knows. Migrations are numbered files that are
-//! only ever added to; `PRAGMA user_version` says how many a file has had.
+//! Migrates a file to the schema of this program. Migrations are numbered, append-only files;
+//! `PRAGMA user_version` counts the applied ones.
 
 use riverrun_store::{Error, Result};
 use rusqlite::{Connection, TransactionBehavior};
@@ -26,7 +26,7 @@ const MARKED: u32 = 6;
 /// The schema that this program writes.
 pub(crate) const SCHEMA: u32 = MIGRATIONS.len() as u32;
 
-/// Applies what is missing, all of it or nothing.
+/// Applies the missing migrations, all or none.
 pub(crate) fn migrate(conn: &mut Connection) -> Result<()> {
     if version(conn)? == SCHEMA {
         return Ok(());

@@ -1,5 +1,5 @@
-//! Names that repeat, as numbers. The table `names` is small and lives in memory as well, shared
-//! by the writer, which alone adds to it, and the readers.
+//! Repeated names as numbers. The table `names` is small and is cached in memory, shared by the
+//! writer, which alone adds to it, and the readers.
 
 use std::{
     collections::HashMap,
@@ -12,7 +12,7 @@ use rusqlite::Connection;
 
 use crate::error::corrupt;
 
-/// The number that stands for no name at all.
+/// The number of the missing name.
 pub(crate) const NONE: i64 = 0;
 
 #[derive(Default)]
@@ -33,7 +33,7 @@ impl Names {
         Ok(names)
     }
 
-    /// Reads the table anew: after a rollback, which may have taken names back.
+    /// Reads the table again: after a rollback, which may have removed names.
     pub(crate) fn reload(&self, conn: &Connection) -> rusqlite::Result<()> {
         let mut known = Tables::default();
         let mut statement = conn.prepare_cached("SELECT no, text FROM names")?;
@@ -50,7 +50,7 @@ impl Names {
         Ok(())
     }
 
-    /// The number of a name, given to it now if it is new. For the writer, in a transaction.
+    /// The number of a name, assigned now if it is new. For the writer, in a transaction.
     pub(crate) fn number(&self, conn: &Connection, text: &Name) -> rusqlite::Result<i64> {
         if let Some(no) = self.find(text) {
             return Ok(no);
@@ -88,7 +88,7 @@ impl Names {
         self.text(no).map(Some)
     }
 
-    // A panic elsewhere leaves the maps whole: each is changed by single inserts.
+    // A panic elsewhere leaves the maps consistent: each is changed by single inserts.
     fn read(&self) -> RwLockReadGuard<'_, Tables> {
         self.known.read().unwrap_or_else(PoisonError::into_inner)
     }

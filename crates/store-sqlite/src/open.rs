@@ -1,4 +1,4 @@
-//! The store as its users hold it: opening, closing, and what it says about itself.
+//! The store's handle: opening, closing, and statistics.
 
 use std::{
     path::{Path, PathBuf},
@@ -24,22 +24,22 @@ use crate::{
     thread::Handle,
 };
 
-/// How often somebody who waits for the loss of the files looks for them.
+/// How often a task that waits for the loss of the files checks them.
 const WATCH_EVERY: Duration = Duration::from_secs(1);
 
 /// Where and how to open.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The data folder. It is made if it is missing; the file inside is `riverrun.db`.
+    /// The data folder. It is created if it is missing; the file inside is `riverrun.db`.
     pub path: PathBuf,
     /// The most pages of 4 KiB that the file may have; a write beyond fails as on a full disk.
     /// None, the default, leaves the limit to the disk.
     pub max_pages: Option<u32>,
-    /// Opens a folder that holds less than was acknowledged with what is left, and keeps the files
-    /// as they were beside it. Default false: such a folder is refused.
+    /// Opens a folder that holds less than was acknowledged with the remaining data, and keeps the
+    /// original files beside it. Default false: such a folder is rejected.
     pub accept_loss: bool,
-    /// Bytes on the disk that are kept for deletes and cancels on the day on which it is full.
-    /// Default 64 MiB; 0 keeps none.
+    /// Bytes on the disk that are reserved for deletes and cancels on a full disk. Default 64 MiB;
+    /// 0 reserves none.
     pub reserve_bytes: u64,
 }
 
@@ -63,14 +63,14 @@ pub struct SqliteStore {
     owned: Mutex<Owned>,
 }
 
-/// What is let go of on closing, in this order.
+/// Released on closing, in this order.
 struct Owned {
     thread: Option<std::thread::JoinHandle<()>>,
     lock: Option<FolderLock>,
 }
 
 impl SqliteStore {
-    /// Opens the store in a folder, which nobody else may have open.
+    /// Opens the store in a folder, which no other process may have open.
     pub fn open(options: Options) -> Result<Arc<Self>> {
         let folder = options.path;
         folder::prepare(&folder)?;
@@ -87,21 +87,21 @@ impl SqliteStore {
         let place = Some((&*folder, &*file));
         let reserve_bytes = reserve::size(&folder, options.reserve_bytes);
         let mut core = match core(place, options.max_pages, reserve_bytes) {
-            // A full disk is no reason not to start: what was kept for that is given back first.
+            // The server starts on a full disk, too: it releases the reserve first.
             Err(Error::Full(_)) if std::fs::remove_file(folder.join(reserve::FILE)).is_ok() => {
                 core(place, options.max_pages, reserve_bytes)?
             }
             opened => opened?,
         };
         let reserve = Reserve::open(&folder, options.reserve_bytes);
-        // All of them are there: opening has written something.
+        // All files exist: opening has written to them.
         let files = Arc::new(Files::of(&folder, &connection::FILES));
         core.watch(files.clone(), reserve);
         let readers = Pool::new(file, core.names.clone(), files);
         Self::start(core, Some(Arc::new(readers)), Some(folder), Some(lock))
     }
 
-    /// A store in memory: for tests and trials, gone when it is dropped.
+    /// A store in memory: for tests and trials, lost when it is dropped.
     pub fn memory() -> Result<Arc<Self>> {
         Self::start(core(None, None, 0)?, None, None, None)
     }
@@ -125,7 +125,7 @@ impl SqliteStore {
         }))
     }
 
-    /// Applies commits in a transaction each.
+    /// Applies each commit in a transaction of its own.
     pub(crate) async fn one_by_one(&self, commits: &Arc<[Commit]>) -> Vec<Result<Receipt>> {
         let mut results = Vec::with_capacity(commits.len());
         for at in 0..commits.len() {
@@ -179,7 +179,7 @@ impl SqliteStore {
         }
     }
 
-    /// Resolves when the files were taken away.
+    /// Resolves when the files were removed.
     pub(crate) async fn watched(&self) -> Error {
         loop {
             tokio::time::sleep(WATCH_EVERY).await;
@@ -191,7 +191,7 @@ impl SqliteStore {
         }
     }
 
-    /// Proves that there is room for more than the next small write.
+    /// Proves that more than the next small write fits on the disk.
     pub(crate) async fn room(&self) -> Result<()> {
         let Some(folder) = self.folder.clone() else {
             return Ok(());
@@ -254,7 +254,7 @@ impl SqliteStore {
         })))
     }
 
-    /// Waits for the thread to end, then lets go of the folder.
+    /// Waits for the thread to end, then releases the folder.
     fn release(&self) {
         let mut owned = self.owned.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(thread) = owned.thread.take()
@@ -268,7 +268,7 @@ impl SqliteStore {
 
 impl Drop for SqliteStore {
     fn drop(&mut self) {
-        // The thread ends with the last handle; whoever opens the folder next must find it free.
+        // The thread ends with the last handle; the next opener must find the folder free.
         self.writer = Handle::gone();
         self.release();
     }

@@ -1,8 +1,8 @@
-//! Room on the disk that is kept for the day on which it is full.
+//! Disk space that is reserved for deletes on a full disk.
 //!
-//! A file of a fixed size holds the room. When a write finds the disk full, the file is emptied, so
-//! that deletes, cancels and checkpoints have somewhere to write, and everything that adds is refused.
-//! Once there is room again, on the disk or in the database, the reserve is taken anew.
+//! A file of a fixed size holds the space. When a write finds the disk full, the file is emptied,
+//! so that deletes, cancels and checkpoints have room to write, and every commit that adds data is
+//! rejected. Once the disk or the database has room again, the reserve is allocated anew.
 
 use std::{
     cell::{Cell, RefCell},
@@ -20,16 +20,16 @@ use crate::connection::PAGE_BYTES;
 /// The name of the file in the data folder.
 pub(crate) const FILE: &str = "reserve";
 
-/// A reserve takes no more than this part of the disk. It is taken where as much is left beside it:
+/// A reserve takes at most this part of the disk. It is allocated if as much remains beside it:
 /// that is room for the log, so that the next commits do not find the disk full at once.
 const PART: u64 = 16;
 
 #[derive(Clone, Copy, PartialEq)]
 enum State {
-    /// None is wanted, or the file system cannot keep one.
+    /// No reserve is configured, or the file system cannot hold one.
     Absent,
     Held,
-    /// The disk was found full, or had no room for it, and has had none since.
+    /// The disk was found full, or had no room for the reserve, and has had none since.
     Released,
 }
 
@@ -38,12 +38,13 @@ pub(crate) struct Reserve {
     bytes: u64,
     file: RefCell<Option<File>>,
     state: Cell<State>,
-    /// Nothing that adds is let through.
+    /// Commits that add data are rejected.
     is_full: Cell<bool>,
 }
 
 impl Reserve {
-    /// Takes up to so many bytes; 0 for none. Whatever the disk says: a store without a reserve works.
+    /// Allocates up to this many bytes; 0 for none. Errors of the disk are ignored: a store without
+    /// a reserve works.
     pub(crate) fn open(folder: &Path, wanted: u64) -> Self {
         let reserve = Self {
             folder: folder.to_owned(),
@@ -56,7 +57,7 @@ impl Reserve {
             0 => drop(std::fs::remove_file(folder.join(FILE))),
             bytes => {
                 if let Err(error) = reserve.hold() {
-                    tracing::warn!(bytes, %error, "no room is kept for a full disk");
+                    tracing::warn!(bytes, %error, "no disk space could be reserved");
                     if error.kind() == io::ErrorKind::StorageFull {
                         reserve.state.set(State::Released);
                     }
@@ -70,7 +71,7 @@ impl Reserve {
         self.is_full.get()
     }
 
-    /// What is refused because of it.
+    /// The reason of the rejection.
     pub(crate) fn refusal(&self) -> Error {
         let folder = self.folder.display();
         Error::Full(format!(
@@ -78,23 +79,23 @@ impl Reserve {
         ))
     }
 
-    /// The disk was found full: gives back what was kept.
+    /// The disk was found full: releases the reserve.
     pub(crate) fn release(&self) {
         if self.bytes == 0 {
             return;
         }
         self.state.set(State::Released);
         if !self.is_full.replace(true) {
-            tracing::error!("the disk is full; the reserve is given back for deletes");
+            tracing::error!("the disk is full; the reserve is released for deletes");
         }
         if let Some(file) = &*self.file.borrow()
             && let Err(error) = file.set_len(0)
         {
-            tracing::warn!(%error, "the reserve could not be given back");
+            tracing::warn!(%error, "the reserve could not be released");
         }
     }
 
-    /// Looks for room if there was none: on the disk for a new reserve, or in the database.
+    /// Looks for room if none was found before: on the disk for a new reserve, or in the database.
     pub(crate) fn look(&self, conn: &Connection) {
         if self.state.get() != State::Released {
             return;
@@ -106,11 +107,11 @@ impl Reserve {
         };
         if self.is_full.get() && (is_held || has_pages()) {
             self.is_full.set(false);
-            tracing::info!("there is room again");
+            tracing::info!("the disk has room again");
         }
     }
 
-    /// Whether the log is to be kept short, because the disk has no room for a long one.
+    /// Whether the log must be kept short, because the disk has no room for a long one.
     pub(crate) fn is_tight(&self) -> bool {
         self.state.get() == State::Released
     }
@@ -121,7 +122,7 @@ impl Reserve {
             Some(file) => file,
             None => slot.insert(open(&self.folder.join(FILE))?),
         };
-        // What the owner before has left is as good.
+        // The file of an earlier owner serves as well.
         if file.seek(SeekFrom::End(0))? != self.bytes {
             file.set_len(0)?;
             if disk(&self.folder)?.free < 2 * self.bytes {
@@ -148,7 +149,7 @@ fn open(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// How large a reserve is of which so many bytes are wanted.
+/// The size of a reserve for which this many bytes are configured.
 pub(crate) fn size(folder: &Path, wanted: u64) -> u64 {
     disk(folder).map_or(0, |disk| wanted.min(disk.total / PART))
 }
@@ -172,7 +173,7 @@ fn disk(folder: &Path) -> io::Result<Disk> {
     })
 }
 
-/// Where nobody says, filling the file finds out.
+/// If the system does not report it, filling the file finds out.
 #[cfg(not(unix))]
 fn disk(_folder: &Path) -> io::Result<Disk> {
     Ok(Disk {
@@ -181,7 +182,7 @@ fn disk(_folder: &Path) -> io::Result<Disk> {
     })
 }
 
-/// Gives a file so many bytes that are really there.
+/// Allocates real blocks for this many bytes of a file.
 fn fill(file: &mut File, bytes: u64) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
@@ -203,7 +204,7 @@ fn fill(file: &mut File, bytes: u64) -> io::Result<()> {
     file.sync_data()
 }
 
-/// Whether a commit takes away more than it adds, so that it is let through on a full disk.
+/// Whether a commit deletes more than it adds, so that it is accepted on a full disk.
 pub(crate) fn relieves(commit: &Commit) -> bool {
     let takes_away = |change: &Change| match change {
         Change::Delete(_)

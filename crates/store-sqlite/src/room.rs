@@ -1,5 +1,5 @@
-//! Whether the disk has room. SQLite's log keeps the room that it once took, so a small write may
-//! succeed long after the disk is full, while a larger one fails.
+//! Whether the disk has room. SQLite's log keeps its allocated space, so a small write may succeed
+//! long after the disk is full, while a larger one fails.
 
 use std::{fs::File, io::Write, path::Path};
 
@@ -19,7 +19,7 @@ pub(crate) fn prove(folder: &Path) -> Result<()> {
         file.sync_data()
     };
     let written = write();
-    // One that stays is overwritten by the next proof.
+    // A file that remains is overwritten by the next check.
     let _ = std::fs::remove_file(&path);
     written.map_err(|error| unusable(&path, &error))
 }

@@ -1,4 +1,4 @@
-//! Leases of run tasks: claiming, keeping, handing all of them back.
+//! Leases of run tasks: claiming, renewing, releasing all of them.
 
 use riverrun_store::{Beat, ClaimRunTasks, ClaimedRunTask, RunLease};
 use riverrun_types::{Millis, RunId, time::NEVER};
@@ -6,7 +6,7 @@ use rusqlite::OptionalExtension;
 
 use crate::{columns::token_code, core::Core, error::Worked};
 
-/// The most run tasks that one claim takes, however many were asked for.
+/// The most run tasks that one claim takes, however many were requested.
 const MAX_CLAIM: usize = 100_000;
 
 /// A run task that may be claimed.
@@ -49,7 +49,7 @@ fn expired(core: &Core, claim: &ClaimRunTasks) -> Worked<Vec<Due>> {
 fn find(core: &Core, claim: &ClaimRunTasks, sql: &str) -> Worked<Vec<Due>> {
     let mut statement = core.conn.prepare_cached(sql)?;
     let rows = statement.query_map((claim.now_ms, claim.limit.min(MAX_CLAIM)), |row| {
-        // A row that is damaged must not hold up the others: whoever drives its run finds out.
+        // A damaged row must not block the others: the driver of its run finds out.
         Ok(Due {
             run: row.get(0)?,
             due_ms: row.get(1).unwrap_or_default(),
@@ -107,7 +107,7 @@ fn beat(core: &Core, lease: &RunLease, until_ms: Millis) -> Worked<Beat> {
     Ok(if woken == 1 { Beat::Woken } else { Beat::Held })
 }
 
-/// The folder has one owner, so whoever held a lease is gone.
+/// The folder has one owner, so every earlier holder of a lease is gone.
 pub(crate) fn reclaim(core: &Core) -> Worked<Vec<RunId>> {
     let held: Vec<RunId> = {
         let mut held = core.conn.prepare_cached(
@@ -127,7 +127,7 @@ pub(crate) fn reclaim(core: &Core) -> Worked<Vec<RunId>> {
     Ok(held)
 }
 
-/// Nobody claims the run until it is woken.
+/// Keeps the run from being claimed until it is woken.
 pub(crate) fn set_aside(core: &Core, run: &RunId) -> Worked<()> {
     core.conn
         .prepare_cached(

@@ -1,7 +1,7 @@
-//! The writer thread. Everything that waits is done in one transaction with one sync to disk, and
-//! nobody is answered before that.
+//! The writer thread. It executes all waiting requests in one transaction with one sync to disk,
+//! and answers none before that.
 //!
-//! What comes while the thread has nothing to do may be done where it is asked for: the way to
+//! A request that arrives while the thread is idle may be executed by its caller: the way to
 //! another thread and back takes as long as a sync.
 
 use std::{
@@ -23,10 +23,10 @@ const QUEUE: usize = 64;
 
 /// Work inside a transaction that others share.
 trait Work: Send {
-    /// Does it. An error is SQLite's and voids the whole transaction.
+    /// Executes it. An error is SQLite's and voids the whole transaction.
     fn run(&mut self, core: &mut Core) -> Result<()>;
 
-    /// Tells the caller, once it is known how the transaction ended.
+    /// Answers the caller, once the result of the transaction is known.
     fn answer(self: Box<Self>, fate: Result<()>);
 }
 
@@ -51,27 +51,27 @@ impl<T: Send, F: FnOnce(&mut Core) -> Worked<T> + Send> Work for Task<T, F> {
     }
 
     fn answer(self: Box<Self>, fate: Result<()>) {
-        // A refusal may rest on what an earlier piece of the same transaction did, so it stands
-        // only if the transaction does.
+        // A rejection may depend on an earlier request of the same transaction, so it holds only if
+        // the transaction does.
         let Self { outcome, reply, .. } = *self;
         let outcome = fate.and_then(|()| outcome.unwrap_or_else(|| Err(lost())));
-        // A caller that went away has lost only the answer.
+        // A caller that was dropped has lost only the answer.
         let _ = reply.send(outcome);
     }
 }
 
 enum Request {
-    /// Changes something.
+    /// Changes data.
     Write(Box<dyn Work>),
-    /// Looks at what is durable; done before the transaction begins.
+    /// Reads durable data; executed before the transaction begins.
     Look(Box<dyn FnOnce(&mut Core) + Send>),
     Close(oneshot::Sender<Result<()>>),
 }
 
-/// The core, held by whoever writes. None once it is closed.
+/// The core, held by the thread that writes. None once it is closed.
 type Shared = Arc<Mutex<Option<Core>>>;
 
-/// The way to the thread. The thread ends when the last handle is dropped or when it is closed.
+/// The channel to the thread. The thread ends when the last handle is dropped or when it is closed.
 #[derive(Clone)]
 pub(crate) struct Handle {
     queue: mpsc::Sender<Request>,
@@ -89,7 +89,7 @@ impl Handle {
         Ok((Self { queue, core }, thread))
     }
 
-    /// A handle that leads nowhere.
+    /// A handle without a thread.
     pub(crate) fn gone() -> Self {
         Self {
             queue: mpsc::channel(1).0,
@@ -97,7 +97,7 @@ impl Handle {
         }
     }
 
-    /// Does `work` in the next transaction and answers when it is durable.
+    /// Executes `work` in the next transaction and answers when it is durable.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Core) -> Worked<T> + Send + 'static,
@@ -112,8 +112,8 @@ impl Handle {
         answer.await.map_err(|_| lost())?
     }
 
-    /// Does `work` in a transaction of its own and in this thread, which waits for the disk. None if
-    /// somebody else writes.
+    /// Executes `work` in a transaction of its own and in this thread, which waits for the disk.
+    /// None if another thread writes.
     pub(crate) fn write_here<T: Send>(
         &self,
         work: impl FnOnce(&mut Core) -> Worked<T> + Send,
@@ -130,7 +130,7 @@ impl Handle {
         Some(answer.try_recv().unwrap_or_else(|_| Err(lost())))
     }
 
-    /// Looks at the writer's own connection, between transactions.
+    /// Reads through the writer's own connection, between transactions.
     pub(crate) async fn look<T: Send + 'static>(
         &self,
         look: impl FnOnce(&mut Core) -> Result<T> + Send + 'static,
@@ -186,7 +186,7 @@ fn serve(shared: &Shared, mut requests: mpsc::Receiver<Request>) {
     }
 }
 
-/// Does all works in one transaction, then answers each.
+/// Executes all works in one transaction, then answers each.
 fn transact<'a>(core: &mut Core, works: &mut Vec<Box<dyn Work + 'a>>) {
     let mut fate = core.begin();
     for work in works.iter_mut() {
@@ -208,7 +208,7 @@ fn transact<'a>(core: &mut Core, works: &mut Vec<Box<dyn Work + 'a>>) {
     }
 }
 
-/// A panic is our own mistake; it costs the caller its answer, not everybody the store.
+/// A panic is a bug; it costs its caller the answer, and other callers nothing.
 fn guarded<T>(core: &mut Core, work: impl FnOnce(&mut Core) -> T) -> Option<T> {
     let done = catch_unwind(AssertUnwindSafe(|| work(core)));
     if done.is_err() {

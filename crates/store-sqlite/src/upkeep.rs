@@ -1,14 +1,14 @@
-//! Retention and the health check: writes that are no commits.
+//! Retention and the health check: writes that are not commits.
 
 use riverrun_store::Retention;
 use riverrun_types::{Millis, RunStatus};
 
 use crate::{apply, columns::status_code, core::Core, error::Worked};
 
-/// The most runs that one sweep deletes, however many were asked for.
+/// The most runs that one sweep deletes, however many were requested.
 const MAX_SWEEP: usize = 100_000;
 
-/// Deletes up to `limit` runs whose time is over, the longest ended first.
+/// Deletes up to `limit` runs whose retention is over, the longest ended first.
 pub(crate) fn sweep(core: &Core, retention: &Retention, now: Millis, limit: usize) -> Worked<u64> {
     let limit = limit.min(MAX_SWEEP);
     let mut swept = 0;
@@ -40,7 +40,7 @@ pub(crate) fn sweep(core: &Core, retention: &Retention, now: Millis, limit: usiz
     Ok(swept as u64)
 }
 
-/// Writes something, so that the transaction around it has something to make durable.
+/// Writes a row, so that the surrounding transaction has data to make durable.
 pub(crate) fn check(core: &Core) -> Worked<()> {
     core.conn
         .prepare_cached("UPDATE meta SET value = value + 1 WHERE key = 'checks'")?

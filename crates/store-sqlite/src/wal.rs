@@ -1,8 +1,8 @@
 //! SQLite's log, read without SQLite.
 //!
-//! SQLite takes its log up to the first frame whose checksum does not fit, and silently forgets the
-//! rest. That is right for a tail that was never synced, and wrong for damage in the middle. So the
-//! store counts the frames itself before SQLite opens the log. The format is documented at
+//! SQLite reads its log up to the first frame with a wrong checksum, and silently drops the rest.
+//! That is right for an unsynced tail, and wrong for damage in the middle. So the store counts the
+//! frames itself before SQLite opens the log. The format is documented at
 //! <https://www.sqlite.org/fileformat2.html#the_write_ahead_log>.
 
 use std::{
@@ -19,8 +19,8 @@ pub(crate) const FRAME_BYTES: u64 = FRAME_HEADER_BYTES + PAGE_BYTES;
 const MAGIC: u32 = 0x377f_0682;
 const VERSION: u32 = 3_007_000;
 
-/// What tells one filling of the log from the next one. Each checkpoint that is followed by a commit
-/// begins a new one: the number and the first salt grow by one, the second salt is random.
+/// Distinguishes one generation of the log from the next one. Each checkpoint that is followed by a
+/// commit begins a new one: the number and the first salt grow by one, the second salt is random.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Generation {
     pub(crate) number: u32,
@@ -35,7 +35,7 @@ impl Generation {
     }
 }
 
-/// The header of a log, if it is sound.
+/// The header of a log, if it is valid.
 pub(crate) struct Header {
     pub(crate) generation: Generation,
     order: Order,
@@ -83,12 +83,12 @@ impl Header {
     }
 }
 
-/// What stands before a page.
+/// The header of a page.
 pub(crate) struct FrameHeader {
     pub(crate) page: u32,
     /// Pages of the database after the commit that this frame ends; 0 within a commit.
     pub(crate) pages_after: u32,
-    /// Those of the generation that it belongs to.
+    /// The salts of its generation.
     pub(crate) salts: [u32; 2],
     sum: Sum,
 }
@@ -104,7 +104,7 @@ impl FrameHeader {
     }
 }
 
-/// The frames that SQLite will take: up to the last commit before the first frame that is not sound.
+/// The frames that SQLite will read: up to the last commit before the first invalid frame.
 pub(crate) fn committed_frames(log: &mut File, header: &Header) -> std::io::Result<u64> {
     log.seek(SeekFrom::Start(HEADER_BYTES))?;
     let mut input = BufReader::with_capacity(1 << 20, log);

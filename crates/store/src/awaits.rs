@@ -1,12 +1,12 @@
-//! Awaits and emitted events: who waits for what, and what was said.
+//! Awaits and emitted events.
 //!
 //! A visit of a run waits for an event, or for a callback to be resumed from outside. An await is a
-//! row, so a million may be open; an event finds those that it equals by index
-//! ([`crate::equality`]), in the commit that holds the event. Where only an expression can tell,
-//! the event goes into the outbox, and the runtime asks the store for the
-//! [candidates](crate::adapter::AwaitStore::candidates), judges them and fires those that it meant.
+//! row, so a million may be open; an event finds matching awaits by index ([`crate::equality`]), in
+//! the commit that holds the event. If an await has an expression, the event goes into the outbox,
+//! and the runtime asks the store for the [candidates](crate::adapter::AwaitStore::candidates),
+//! judges them and fires those that match.
 //!
-//! When an await's time is over is the runtime's business. The store lets nobody fire it after.
+//! The runtime decides when an await times out. The store rejects firing it after that.
 
 use std::collections::HashMap;
 
@@ -14,29 +14,29 @@ use riverrun_types::{Json, Millis, Name, Path, RunId, StreamName, event, time};
 
 use crate::{CommitIds, Error, Placed, equality};
 
-/// An await that begins.
+/// A new await.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewAwait {
-    /// Who knows it may fire it. Unique among all awaits that are known.
+    /// A caller that knows it may fire it. Unique among all known awaits.
     pub id: Name,
     /// The run that is woken.
     pub run: RunId,
     pub step: Name,
     pub visit: u32,
-    /// An event of another tenant does not fire it. Without a tenant it takes events of all, and
-    /// an event without one is for all.
+    /// An event of another tenant does not fire it. Without a tenant it takes events of all
+    /// tenants, and an event without one is for all.
     pub tenant: Option<Name>,
     pub created_ms: Millis,
     /// Nothing fires it after this time.
     pub expires_ms: Option<Millis>,
     pub what: Awaited,
     /// The events that the run has consumed, whole or as their references. Looking back passes over
-    /// one for each, and over all before a time that is among them ([`event::before`]).
+    /// one for each, and over all before a time that is in the list ([`event::before`]).
     pub given: Vec<Json>,
 }
 
-/// What a look back passes over: events with the same reference, as often as they were given, and
-/// all before a time.
+/// The events that a look back passes over: events with the same reference, as often as they were
+/// consumed, and all before a time.
 pub struct Given {
     times: HashMap<String, usize>,
     before_ms: Option<Millis>,
@@ -55,7 +55,7 @@ impl Given {
         Self { times, before_ms }
     }
 
-    /// Whether an event, the next in their order, was given already.
+    /// Whether an event, the next in their order, was consumed already.
     pub fn has(&mut self, event: &str) -> bool {
         if self.is_empty() {
             return false;
@@ -77,15 +77,15 @@ impl Given {
         }
     }
 
-    /// From when on a look back to `from_ms` has to read. An event may have been stored a little
-    /// later than its id says.
+    /// The time from which a look back to `from_ms` has to read. An event may have been stored a
+    /// little later than its id says.
     pub fn from_ms(&self, from_ms: Millis) -> Millis {
         const SLACK_MS: Millis = 3_600_000;
         let before_ms = self.before_ms.map(|ms| ms.saturating_sub(SLACK_MS));
         before_ms.unwrap_or(Millis::MIN).max(from_ms)
     }
 
-    /// How many there are to pass over one by one.
+    /// How many events are to be passed over one by one.
     pub fn len(&self) -> usize {
         self.times.values().sum()
     }
@@ -101,27 +101,28 @@ pub enum Awaited {
     Event {
         kind: Name,
         matcher: Matcher,
-        /// Events of so many milliseconds before count too, as far as they are kept.
+        /// Events of this many earlier milliseconds count too, as far as they are kept.
         lookback_ms: Option<Millis>,
     },
-    /// Somebody who knows the id.
+    /// A caller that knows the id.
     Callback {
-        /// Whatever its owner keeps about it: its type, what to show, a secret for signatures.
+        /// Data that the await's owner stores with it: its type, page content, a secret for
+        /// signatures.
         callback: Json,
         /// May be opened again and again, up to [`AwaitRecord::MAX_VALUES`] times.
         many: bool,
     },
 }
 
-/// Which events of the kind are meant.
+/// Which events of the kind match.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Matcher {
     Any,
-    /// Those that have these values at these paths, which lead into the event: `data.orderId`.
-    /// What equals what is said in [`crate::equality`]; an event that lacks a path is not meant.
+    /// Events that have these values at these paths, which lead into the event: `data.orderId`.
+    /// [`crate::equality`] defines equality; an event that lacks a path does not match.
     Equal(Vec<(Path, Json)>),
-    /// Only an expression can tell, which means nothing here. Events that do not have the values
-    /// are not looked at.
+    /// An expression has to decide; the store does not evaluate it. Events that do not have the
+    /// values are not candidates.
     Filter {
         equal: Vec<(Path, Json)>,
         filter: Json,
@@ -137,7 +138,7 @@ impl Matcher {
         }
     }
 
-    /// The part that only an expression can judge.
+    /// The part that an expression has to judge.
     pub fn filter(&self) -> Option<&Json> {
         match self {
             Self::Any | Self::Equal(_) => None,
@@ -146,14 +147,14 @@ impl Matcher {
     }
 }
 
-/// Where an await stands.
+/// The state of an await.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AwaitState {
     Open,
-    /// Has its value, or its first one; the run has yet to take note.
+    /// Has its value, or its first one; the run has yet to read it.
     Fired,
-    /// Over, and kept only so that late requests get an answer. Only callbacks are kept like this.
+    /// Ended, and kept only so that late requests get an answer. Only callbacks are kept like this.
     Closed,
 }
 
@@ -169,7 +170,7 @@ impl AwaitState {
     }
 }
 
-/// An await as it is kept.
+/// A stored await.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AwaitRecord {
     pub id: Name,
@@ -184,13 +185,13 @@ pub struct AwaitRecord {
     pub fired_ms: Option<Millis>,
     /// How often it was fired.
     pub fired: u32,
-    /// What it was fired with, in order. Empty in lists, which may be long.
+    /// The values that it was fired with, in order. Empty in lists, which may be long.
     pub values: Vec<Json>,
     pub what: Awaited,
 }
 
 impl AwaitRecord {
-    /// How often a callback may be resumed before its run takes note of it.
+    /// How often a callback may be resumed before its run reads that.
     pub const MAX_VALUES: u32 = 1_000;
 
     /// Why it cannot be fired at this time.
@@ -199,8 +200,8 @@ impl AwaitRecord {
         let id = || self.id.clone();
         let is_late = is_expired(self.expires_ms, now_ms);
         match self.state {
-            // It may have been closed in the very moment in which it could still be fired. One for
-            // many that was opened before its time was over has not been used up by that.
+            // It may have been closed just when it could still be fired. A callback for many that
+            // was resumed before its timeout is not used up by that.
             AwaitState::Closed
                 if (self.fired == 0 || many)
                     && self.expires_ms.is_some_and(|until| now_ms >= until) =>
@@ -216,11 +217,11 @@ impl AwaitRecord {
         }
     }
 
-    /// Why this cannot fire it.
+    /// Why this value cannot fire it.
     pub fn refusal_of(&self, fire: &Fire) -> Option<Error> {
         let is_used_up = fire.most.is_some_and(|most| self.fired >= most);
         match self.state {
-            // It was closed before all had come.
+            // It was closed before all values had arrived.
             AwaitState::Closed if fire.most.is_some() && !is_used_up => {
                 let is_over = self.expires_ms.is_some_and(|until| fire.now_ms >= until);
                 Some(match is_over {
@@ -233,7 +234,7 @@ impl AwaitRecord {
         }
     }
 
-    /// Whether the event fires it without anybody else's judgement.
+    /// Whether the event fires it without an expression.
     pub fn is_fired_by(&self, signal: &Signal) -> bool {
         self.state == AwaitState::Open
             && !is_expired(self.expires_ms, signal.now_ms)
@@ -243,7 +244,7 @@ impl AwaitRecord {
 }
 
 impl Awaited {
-    /// Whether such an event is meant, as far as equality alone can tell.
+    /// Whether the event matches, as far as equality can decide.
     pub fn means(&self, event_kind: &str, event: &Json) -> bool {
         match self {
             Self::Event { kind, matcher, .. } => {
@@ -260,7 +261,8 @@ fn is_expired(expires_ms: Option<Millis>, now_ms: Millis) -> bool {
     expires_ms.is_some_and(|expires_ms| now_ms > expires_ms)
 }
 
-/// Whether an event of one tenant is for an await of the other. None is for all.
+/// Whether an event of one tenant is for an await of the other. An event without a tenant is for
+/// all.
 pub fn same_tenant(one: Option<&Name>, other: Option<&Name>) -> bool {
     match (one, other) {
         (Some(one), Some(other)) => one == other,
@@ -274,32 +276,32 @@ pub struct Fire {
     pub id: Name,
     pub value: Json,
     pub now_ms: Millis,
-    /// A callback that was resumed so often is used up.
+    /// A callback that was resumed this often is used up.
     pub most: Option<u32>,
 }
 
-/// An event for everybody who waits for its kind.
+/// An event for all awaits of its kind.
 #[derive(Clone, Debug)]
 pub struct Signal {
     pub kind: Name,
-    /// The whole event; what an await that it fires is given, and what paths lead into.
+    /// The whole event: the value for the awaits that it fires, and the value that paths lead into.
     pub event: Json,
-    /// Which of the events that the same commit appends to the stream it is: its id and its time are
-    /// given by the store, and are added to the event. Else the event is whole as it is.
+    /// The index of the event among those that the same commit appends to the stream: the store
+    /// assigns its id and its time, and adds them. Otherwise the event is complete.
     pub place: Option<usize>,
     pub tenant: Option<Name>,
     pub now_ms: Millis,
     /// The stream that holds the event.
     pub stream: StreamName,
-    /// A step of its own run reacts to it. If nobody else does either, it is counted as
+    /// A step of its own run reacts to it. If no other subscriber does, it is counted as
     /// [unheard](crate::adapter::AwaitStore::unheard).
     pub has_subscriber: bool,
 }
 
 impl Signal {
     /// The most awaits that one signal fires by itself. Those beyond are
-    /// [candidates](crate::adapter::AwaitStore::candidates), so that an event that everybody waits for does not
-    /// stop everybody's commits.
+    /// [candidates](crate::adapter::AwaitStore::candidates), so that an event with very many awaits
+    /// does not block all other commits.
     pub const MAX_FIRED: usize = 1_000;
 
     /// The event with the id that its commit gave it, whose events were `placed` by now.
@@ -316,7 +318,7 @@ impl Signal {
     }
 }
 
-/// An emitted event in the log of all of them.
+/// An emitted event in the log of all emitted events.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EmitRecord {
     /// Grows from event to event, over all kinds.
@@ -328,13 +330,13 @@ pub struct EmitRecord {
     pub event: Json,
 }
 
-/// A signal that waits in the outbox for somebody to judge it.
+/// A signal that waits in the outbox to be judged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SignalRecord {
     /// Its number in the outbox, which grows.
     pub no: u64,
     pub emit: EmitRecord,
-    /// The one await that it is for: one that looked back and has a filter.
+    /// The one await that it is for, if that looked back and has a filter.
     pub only: Option<Name>,
 }
 
@@ -347,31 +349,30 @@ impl SignalRecord {
     }
 }
 
-/// Which signals of the outbox are asked for.
+/// Which signals of the outbox to read.
 #[derive(Clone, Copy, Debug)]
 pub enum SignalsOf<'a> {
     All,
     Lane(&'a SignalLane),
-    /// Those that the open await of an id may mean and that came in its time. Whether equalities
-    /// hold is left to the caller.
+    /// Signals that may match the open await of an id and were emitted in time. The caller checks
+    /// the equalities.
     Await(&'a str),
 }
 
-/// Signals that are judged one after the other. Those of different lanes need not wait for each
-/// other.
+/// Signals that are judged one after the other. Different lanes need not wait for each other.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SignalLane {
     pub kind: Name,
     pub tenant: Option<Name>,
 }
 
-/// Emitted events to which nobody reacted when they came: no step, no await, no trigger.
+/// Emitted events without a subscriber when they were emitted: no step, no await, no trigger.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Unheard {
-    /// Of all kinds, since there is this store.
+    /// Of all kinds, since the store was created.
     pub total: u64,
-    /// The kinds that came last, up to [`Unheard::MAX_KINDS`]; those that did not come for as long
-    /// as emitted events are kept are forgotten.
+    /// The latest kinds, up to [`Unheard::MAX_KINDS`]; a kind is removed if no such event was
+    /// emitted for as long as emitted events are kept.
     pub kinds: Vec<UnheardKind>,
 }
 
@@ -379,7 +380,7 @@ impl Unheard {
     pub const MAX_KINDS: usize = 1_000;
 }
 
-/// How many events of a kind nobody reacted to.
+/// How many events of a kind had no subscriber.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnheardKind {
     pub kind: Name,
@@ -387,7 +388,7 @@ pub struct UnheardKind {
     pub last_ms: Millis,
 }
 
-/// Which awaits a list shows, newest first. Every field narrows; the default shows all.
+/// Which awaits to list, newest first. Every field narrows; the default lists all.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AwaitFilter {
     /// Only awaits of events of this kind.
@@ -410,13 +411,13 @@ pub struct AwaitStats {
     /// `doors` in the answers of the API.
     #[serde(rename = "doors")]
     pub callbacks: u64,
-    /// Events in the outbox: only an expression, or a listener, can tell whom they concern.
-    /// Counted up to [`AwaitStats::MAX_JUDGING`].
+    /// Events in the outbox: an expression, or a listener, has to decide. Counted up to
+    /// [`AwaitStats::MAX_JUDGING`].
     pub judging: u64,
     /// When the first of them came.
     #[serde(skip)]
     pub judging_since_ms: Option<Millis>,
-    /// The kinds that most wait for, up to [`AwaitStats::MAX_KINDS`], and those in the outbox.
+    /// The kinds with the most awaits, up to [`AwaitStats::MAX_KINDS`], and those in the outbox.
     pub kinds: Vec<KindStats>,
 }
 
@@ -425,7 +426,7 @@ impl AwaitStats {
     pub const MAX_JUDGING: usize = 10_000;
 }
 
-/// How many wait for events of a kind.
+/// How many awaits wait for events of a kind.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct KindStats {

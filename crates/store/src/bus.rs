@@ -1,16 +1,16 @@
 //! Hints between the instances that share a store.
 //!
 //! A [`Hub`](crate::Hub) delivers to the listeners of its own process. It also sends hints about
-//! it to the hubs of the other instances over a [`Bus`]. A hint holds no data: its receiver reads
-//! the store. A hint that is lost delays a reader until it looks by itself, and one that is repeated
-//! costs a read, so a bus needs neither an order nor a guarantee.
+//! the changes to the hubs of the other instances over a [`Bus`]. A hint holds no data: its
+//! receiver reads the store. A lost hint delays a reader until its next periodic read, and a
+//! repeated one costs a read, so a bus needs no order and no guarantee.
 
 use std::future::pending;
 
 use async_trait::async_trait;
 use riverrun_types::{Millis, Name, RunId, StreamName};
 
-/// What another instance should look at.
+/// A change that other instances should look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hint {
     /// A stream has new events, or the row of a job has changed.
@@ -27,11 +27,11 @@ pub enum Hint {
     Ended(RunId),
     /// A run task may be claimed at this time.
     Due(Millis),
-    /// Something entered the outbox.
+    /// A signal entered the outbox.
     Signals,
     /// A trigger was added, changed or removed.
     Triggers,
-    /// Any of the above, as far as the bus knows: hints were lost or were too many. All look.
+    /// Any of the above: the bus lost hints or had too many. All look.
     Everything,
 }
 
@@ -41,18 +41,18 @@ pub enum Hint {
 /// many by [`Hint::Everything`]. It sends that one, too, when its connection was interrupted.
 #[async_trait]
 pub trait Bus: Send + Sync + 'static {
-    /// Whether there can be other instances. A hub asks once; if there cannot, it makes no hints.
+    /// Whether other instances can exist. A hub asks once; if they cannot, it sends no hints.
     fn has_others(&self) -> bool;
 
-    /// Hands over a hint for all other instances and returns at once. Called by the writer after
-    /// each commit, which waits for nothing here.
+    /// Sends a hint to all other instances and returns at once. Called by the writer after each
+    /// commit, which does not wait here.
     fn send(&self, hint: Hint);
 
     /// The next hint of another instance. Cancel safe.
     async fn next(&self) -> Hint;
 }
 
-/// The bus of a process that has its store to itself: no other instance needs a hint.
+/// The bus of a process that does not share its store: it drops every hint.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LocalBus;
 

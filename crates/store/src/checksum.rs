@@ -1,4 +1,4 @@
-//! Checksums of stored payloads: CRC-32, which notices every damage of up to 32 neighbouring bits.
+//! Checksums of stored payloads: CRC-32, which detects all damage of up to 32 neighbouring bits.
 //!
 //! They guard against disks and file systems that return other bytes than were written, not against
 //! people.

@@ -1,9 +1,9 @@
-//! How events lie on disk: the events of a commit are one chunk, packed.
+//! The stored form of events: the events of a commit are one packed chunk.
 //!
 //! A chunk is written once and read whole. Per event it holds a type code, the milliseconds since
 //! the event before, a reference into the chunk's own table of texts for names, small numbers for
-//! visit and attempt, and the payload as its text. What the stream knows (run id, flow, tenant,
-//! position) is not repeated. That comes to about ten bytes an event beside its payload.
+//! visit and attempt, and the payload as its text. The stream's own data (run id, flow, tenant,
+//! position) is not repeated. The overhead is about ten bytes an event beside its payload.
 //!
 //! A checksum follows the first byte. It covers the events, their position and their time, so that
 //! a chunk which was damaged, or is not where it was written, is detected.
@@ -24,8 +24,8 @@ const CAUSATION: u8 = 4;
 const DATA: u8 = 8;
 const TENANT: u8 = 16;
 
-/// Packs drafts whose times are already in order. `first` and `base_ms` are the position and the time
-/// that the chunk's row keeps.
+/// Packs drafts whose times are already in order. `first` and `base_ms` are the position and the
+/// time in the chunk's row.
 pub fn encode(drafts: &[Draft], first: u64, base_ms: Millis) -> Vec<u8> {
     let payload: usize = drafts
         .iter()
@@ -165,7 +165,8 @@ struct Names<'a> {
 
 impl<'a> Names<'a> {
     fn write(&mut self, out: &mut Vec<u8>, name: &'a str) {
-        // Few names a chunk: a scan beats a map. Past a handful, spelling out is cheaper.
+        // A chunk has few names: a scan is faster than a map. Past a handful, spelling out is
+        // cheaper.
         match self.known.iter().take(64).position(|known| *known == name) {
             Some(at) => number(out, at as u64 + 1),
             None => {

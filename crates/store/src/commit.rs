@@ -1,4 +1,4 @@
-//! A commit: everything that one decision changes.
+//! A commit: all changes of one decision.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use crate::{
     triggers::{Firing, NewTrigger},
 };
 
-/// Everything that one decision changes. The store applies it whole or refuses it.
+/// All changes of one decision. The store applies it whole or rejects it.
 #[derive(Clone, Debug, Default)]
 pub struct Commit {
-    /// The lease under which it was decided. If it is no longer held the commit is refused with
-    /// [`crate::Error::Fenced`].
+    /// The lease under which it was decided. If the lease is no longer held the commit is rejected
+    /// with [`crate::Error::Fenced`].
     pub lease: Option<RunLease>,
     /// Applied in order; later changes see earlier ones.
     pub changes: Vec<Change>,
@@ -46,91 +46,92 @@ impl Commit {
 
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// A new run with its first events. Refused with `RunExists` or `Duplicate`.
+    /// A new run with its first events. Rejected with `RunExists` or `Duplicate`.
     Create(Box<NewRun>),
-    /// A decision about a run. Refused with `Conflict` or `NotFound`.
+    /// A decision about a run. Rejected with `Conflict` or `NotFound`.
     Advance(Box<Advance>),
-    /// Events that take no decision: logs, state writes, custom events. To a run's stream (which
-    /// must exist and not have ended) or to any other stream (which is made by its first event).
-    /// To a job's stream what its row knows of its life is stored before them ([`crate::Life`]).
+    /// Events that make no decision: logs, state writes, custom events. To a run's stream (which
+    /// must exist and not have ended) or to any other stream (which its first event creates). In a
+    /// job's stream the events of the job's life in its row are stored before them
+    /// ([`crate::Life`]).
     Append(Append),
     /// The run task is due now: something that the run waits for has moved. If the task is leased
     /// the holder is notified (`Beat::Woken`) and the task is due again as soon as it is parked. A
     /// run without a task is left alone.
     Wake(RunId),
-    /// Keeps a definition under its id and version for ever. Refused with `FlowKept` if this very
-    /// definition is there, with `FlowExists` if another is.
+    /// Keeps a definition under its id and version for ever. Rejected with `FlowKept` if the same
+    /// definition exists, with `FlowExists` if another one does.
     Register(FlowRecord),
-    /// Adds jobs to queues, in order. Never refused: a job that is there already is named in the
-    /// receipt.
+    /// Adds jobs to queues, in order. Never rejected: the receipt names jobs that existed already.
     Enqueue(NewJobs),
-    /// Records the outcome of a job's attempt. Refused with `JobLost` if the lease is gone.
+    /// Records the outcome of a job's attempt. Rejected with `JobLost` if the lease is lost.
     Settle(Box<Settle>),
-    /// Stores progress or a checkpoint of a job that runs. Refused with `JobLost`.
+    /// Stores progress or a checkpoint of a running job. Rejected with `JobLost`.
     Note(Box<Note>),
-    /// Does what somebody wants done to a job. Refused with `JobNotFound` or `JobState`.
+    /// Changes a job on request. Rejected with `JobNotFound` or `JobState`.
     Steer {
         job: RunId,
         steer: Steer,
         now_ms: Millis,
     },
-    /// A job is not needed any more: one that does not run is removed, the holder of one that runs
-    /// is notified. Never refused, not even where there is no such job.
+    /// Drops an obsolete job: one that does not run is removed, the holder of one that runs is
+    /// notified. Never rejected, even if the job does not exist.
     Abandon { job: RunId, now_ms: Millis },
-    /// A job is removed, even from whoever holds it, whose lease on it is gone. Never refused.
+    /// Removes a job, even from its holder, whose lease on it is lost. Never rejected.
     DropJob { job: RunId, now_ms: Millis },
-    /// Lets nothing of a queue be claimed, or again. The queue is made if it is not there.
+    /// Pauses claims of a queue, or resumes them. The queue is created if it does not exist.
     Pause {
         queue: Name,
         paused: bool,
         now_ms: Millis,
     },
-    /// A visit waits. Refused with `AwaitExists` if the id is taken, with `RunNotFound` if there is
-    /// no such run. One that looks back is fired at once by the earliest event that it equals; if
-    /// it has a filter, the events that it may mean go into the outbox for it alone.
+    /// A visit waits. Rejected with `AwaitExists` if the id is taken, with `RunNotFound` if the run
+    /// does not exist. An await that looks back is fired at once by the earliest event that it
+    /// equals; if it has a filter, the events that may match go into the outbox for it alone.
     Await(Box<NewAwait>),
-    /// An await is over: settled, timed out or cancelled. A callback is kept as closed until its
-    /// run is deleted; any other await is deleted. Never refused.
+    /// An await has ended: settled, timed out or cancelled. A callback is kept as closed until its
+    /// run is deleted; any other await is deleted. Never rejected.
     Unawait(Name),
-    /// The time of an await is over, as [`Change::Unawait`] says. Refused with `Conflict` if it was
-    /// fired more often than `fired` times, which is what its run knows of: the request that fired
-    /// it was accepted. And if there are signals for it above the number `judged`
-    /// ([`SignalsOf::Await`](crate::SignalsOf::Await)): an event that came in time counts, whoever judges it late.
+    /// An await has timed out, as in [`Change::Unawait`]. Rejected with `Conflict` if it was fired
+    /// more than `fired` times, the number that its run knows: the request that fired it was
+    /// accepted. Also rejected if signals for it above the number `judged` exist
+    /// ([`SignalsOf::Await`](crate::SignalsOf::Await)): an event that was emitted in time counts,
+    /// however late it is judged.
     Expire { id: Name, fired: u32, judged: u64 },
     /// Settles an await from outside, keeps the value and wakes the run, as [`Change::Wake`] does.
-    /// Refused with `AwaitNotFound`, `AwaitUsed`, `AwaitClosed`, `AwaitExpired` or, if it was fired too often,
-    /// `AwaitFull`.
+    /// Rejected with `AwaitNotFound`, `AwaitUsed`, `AwaitClosed`, `AwaitExpired` or, if it was
+    /// fired too often, `AwaitFull`.
     Fire(Box<Fire>),
-    /// Tells an event, which belongs into the same commit, to all who wait for its kind: logs it,
-    /// fires the open awaits that it equals, and puts it into the outbox if some are left that only
-    /// an expression can judge, or if somebody listens to the kind.
+    /// Delivers an event, which belongs in the same commit, to all awaits of its kind: logs it,
+    /// fires the open awaits that it equals, and puts it into the outbox if some remain that need
+    /// an expression, or if the kind has a listener.
     Signal(Box<Signal>),
-    /// Somebody wants every signal of this kind in the outbox, or nobody does any longer.
+    /// Adds or removes a listener that wants every signal of this kind in the outbox.
     Listen { kind: Name, on: bool },
-    /// The signal of this number in the outbox is done with. If it was the last one for an await
-    /// that looks back, the next ones follow. Never refused.
+    /// Removes the signal of this number from the outbox. If it was the last one for an await that
+    /// looks back, the next ones follow. Never rejected.
     RemoveSignal(u64),
-    /// Keeps a trigger in a new version. Refused with `TriggerMoved` if its version is not the next
-    /// one, with `RouteTaken` if another trigger has its route.
+    /// Stores a trigger in a new version. Rejected with `TriggerMoved` if its version is not the
+    /// next one, with `RouteTaken` if another trigger has its route.
     Trigger(Box<NewTrigger>),
     /// Removes the trigger of this version. It is remembered, with its stream, as long as cancelled
-    /// runs are. Refused with `TriggerNotFound` or `TriggerMoved`.
+    /// runs are. Rejected with `TriggerNotFound` or `TriggerMoved`.
     Untrigger {
         id: Name,
         version: u64,
         now_ms: Millis,
     },
-    /// Notes that a trigger was used, and takes a schedule's due time. Refused with
-    /// `TriggerNotFound`, or with `TriggerMoved` if somebody else took that time or the schedule
+    /// Records that a trigger was used, and takes a schedule's due time. Rejected with
+    /// `TriggerNotFound`, or with `TriggerMoved` if another instance took that time or the schedule
     /// was changed.
     Fired(Box<Firing>),
-    /// Forgets the beginning of a stream that is no run's: at least the last `keep` events stay,
-    /// and not many more. Positions stay what they were. Never refused.
+    /// Trims the beginning of a stream other than a run's: at least the last `keep` events stay,
+    /// and not many more. Positions do not change. Never rejected.
     Trim { stream: StreamName, keep: u64 },
-    /// Remembers under a key which events this commit has appended. Refused with `EventExists` if
+    /// Remembers under a key which events this commit has appended. Rejected with `EventExists` if
     /// the key is taken.
     Once(Box<Once>),
-    /// Removes a run and all that is its own. Refused with `NotEnded` while it has not ended.
+    /// Removes a run and all its data. Rejected with `NotEnded` while it has not ended.
     Delete(RunId),
 }
 
@@ -146,7 +147,7 @@ impl Change {
     }
 }
 
-/// Events that are appended once, whoever says them again.
+/// Events that are appended once, however often they are sent.
 #[derive(Clone, Debug)]
 pub struct Once {
     pub key: Name,
@@ -155,24 +156,24 @@ pub struct Once {
     pub now_ms: Millis,
 }
 
-/// A run that begins.
+/// A new run.
 #[derive(Clone, Debug)]
 pub struct NewRun {
     pub id: RunId,
     pub flow: Name,
     pub version: Name,
     pub created_ms: Millis,
-    /// What the idempotency key names is unique within a flow and a tenant.
+    /// The idempotency key is unique within a flow and a tenant.
     pub idempotency_key: Option<Name>,
     pub tenant: Option<Name>,
     pub tags: Vec<Name>,
     pub metadata: Option<Json>,
     pub parent: Option<Parent>,
     pub origin: Option<Origin>,
-    /// The story that it belongs to, if that is not its own.
+    /// The story that the run belongs to, if it is not its own.
     pub correlation: Option<Name>,
     pub projection: Projection,
-    /// Decisions that the events hold: the run's first turn.
+    /// The decisions that the events hold: the run's first turn.
     pub turn: u64,
     pub events: Arc<[Draft]>,
     /// None for a run that has already ended.
@@ -193,9 +194,9 @@ impl NewRun {
 /// The run task: it drives a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NewRunTask {
-    /// Anybody may claim it from this time on.
+    /// Any instance may claim it from this time on.
     Ready { at_ms: Millis },
-    /// Born leased: the instance that commits it goes on with it at once.
+    /// Created as leased: the instance that commits it goes on with it at once.
     Leased {
         token: u64,
         owner: Name,
@@ -203,11 +204,11 @@ pub enum NewRunTask {
     },
 }
 
-/// The columns of a run that lists and filters see: a projection of its stream.
+/// The columns of a run for lists and filters: a projection of its stream.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Projection {
     pub status: RunStatus,
-    /// When a waiting run moves by itself, for people; the job's time is what wakes it.
+    /// When a waiting run moves by itself, for people; the run task's time is what wakes it.
     pub wake_ms: Option<Millis>,
     pub ended_ms: Option<Millis>,
     /// `{code, message, …}` of a failed run.
@@ -218,39 +219,40 @@ pub struct Projection {
 #[derive(Clone, Debug)]
 pub struct Advance {
     pub run: RunId,
-    /// What the events' envelope says; for live readers, not stored again.
+    /// The envelope of the events; for live readers, not stored again.
     pub context: EventContext,
     pub expect: Expect,
     pub projection: Projection,
-    /// May be empty: a run can be parked without news.
+    /// May be empty: a run can be parked without an event.
     pub events: Arc<[Draft]>,
     pub task: RunTaskChange,
     pub snapshot: Option<Snapshot>,
 }
 
-/// What a change was decided on.
+/// The condition under which a change holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Expect {
-    /// Nothing: the events are true whatever came before.
+    /// None: the events are true regardless of earlier ones.
     Any,
-    /// No other decision since: the run has taken this many turns. Events that take no decision
-    /// (logs, state writes from outside) do not count, so a chatty stream starves nobody.
+    /// No other decision since: the run has taken this many turns. Events that make no decision
+    /// (logs, state writes from outside) do not count, so a stream with many of them starves no
+    /// writer.
     Turn(u64),
     /// No other event since: the stream has this length.
     Len(u64),
 }
 
-/// What a decision does to the run task.
+/// The effect of a decision on the run task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RunTaskChange {
     Keep,
-    /// The job is to be claimed at this time. From the lease's holder: the lease is given back,
-    /// and if the job was woken meanwhile it is due at once. From anybody else: a job that is
-    /// leased is woken instead, so that its holder looks again, and one that was woken stays due.
+    /// The task is to be claimed at this time. From the lease's holder: the lease is released, and
+    /// if the task was woken meanwhile it is due at once. From any other writer: a leased task is
+    /// woken instead, so that its holder looks again, and one that was woken stays due.
     Park {
         at_ms: Millis,
     },
-    /// The run needs no more work: the job is gone, and with it the lease of whoever holds it.
+    /// The run needs no more work: the task is removed, and with it the lease of its holder.
     Finish,
 }
 
@@ -258,14 +260,14 @@ pub enum RunTaskChange {
 #[derive(Clone, Debug)]
 pub struct Append {
     pub stream: StreamName,
-    /// What the events' envelope says; for live readers, not stored again.
+    /// The envelope of the events; for live readers, not stored again.
     pub context: EventContext,
     pub expect: Expect,
     pub events: Arc<[Draft]>,
 }
 
-/// A reduced run, so that reading a long stream need not begin at its beginning. A cache of the
-/// stream, never a second truth.
+/// A reduced run, so that a reader of a long stream need not begin at its beginning. A cache of the
+/// stream, never a second source of truth.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
     /// How many events it covers.
@@ -273,10 +275,10 @@ pub struct Snapshot {
     pub body: Json,
 }
 
-/// What a commit that was applied says.
+/// The result of an applied commit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Receipt {
-    /// For each `Create`, `Advance` and `Append`, in order, where its events landed. A change
+    /// For each `Create`, `Advance` and `Append`, in order, the place of its events. A change
     /// without events has its place too.
     pub placed: Vec<Placed>,
     /// For each job of each `Enqueue`, in order.
@@ -284,15 +286,15 @@ pub struct Receipt {
     /// The runs that are due because of it, each once: those whose awaits were fired, and those
     /// that were parked and had been woken while they were leased.
     pub woken: Vec<RunId>,
-    /// Something entered the outbox.
+    /// A signal entered the outbox.
     pub signalled: bool,
     /// For each `Steer`, in order.
     pub steered: Vec<Steered>,
-    /// The jobs of `added` that were taken at once, in their order.
+    /// The jobs of `added` that were claimed at once, in their order.
     pub taken: Vec<ClaimedJob>,
 }
 
-/// Where the events of a change landed.
+/// The place of a change's events.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placed {
     /// The position of the first event.
@@ -306,8 +308,8 @@ pub struct Placed {
 }
 
 impl Placed {
-    /// The ids that the change's drafts were given. Times never decrease along a stream, so a
-    /// draft that is earlier than the one before it is moved forward.
+    /// The ids that the change's drafts got. Times never decrease along a stream, so a draft that
+    /// is earlier than the one before it is moved forward.
     pub fn ids<'a>(&self, drafts: &'a [Draft]) -> impl Iterator<Item = EventId> + Clone + use<'a> {
         let mut ms = self.floor_ms;
         (self.first..).zip(drafts).map(move |(seq, draft)| {
@@ -316,7 +318,7 @@ impl Placed {
         })
     }
 
-    /// The id that the change's `index`-th draft was given, if the drafts are in order of time.
+    /// The id that the change's `index`-th draft got, if the drafts are in order of time.
     pub fn id(&self, index: usize, draft: &Draft) -> EventId {
         EventId {
             ms: draft.ms.max(self.floor_ms),

@@ -1,9 +1,9 @@
-//! When the values in an event equal those that an await names, so that an index can find it.
+//! Equality between the values in an event and those of an await, so that an index can find it.
 //!
 //! An await's paths are its shape; its values, in one canonical text, are its key. All awaits of a
 //! shape are found by one look-up of the key that an event has under that shape.
 //!
-//! Numbers are equal if their values are: `1`, `1.0` and `10e-1` are one, and no digit is lost to
+//! Numbers are equal if their values are: `1`, `1.0` and `10e-1` are equal, and no digit is lost to
 //! the width of a machine's numbers. A string is never a number. The order of an object's members
 //! does not count.
 
@@ -15,7 +15,7 @@ use std::{
 use riverrun_types::{Json, Path};
 use serde_json::value::RawValue;
 
-/// What an await's equalities are to an index.
+/// The index form of an await's equalities.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// The paths in order, as a list of JSON.
@@ -39,7 +39,7 @@ impl Shape {
     }
 }
 
-/// The keys that one event has under the shapes that it is asked for. A path is followed once.
+/// The keys of one event under the shapes that are requested. A path is followed once.
 pub struct Keys<'a> {
     event: &'a Json,
     picked: HashMap<String, Option<String>>,
@@ -81,7 +81,7 @@ fn key_of<'a>(values: impl Iterator<Item = &'a str>) -> String {
     format!("[{}]", values.collect::<Vec<_>>().join(","))
 }
 
-/// The one text that all equal values have.
+/// The canonical text that all equal values share.
 pub fn canonical(value: &Json) -> String {
     let mut text = String::with_capacity(value.bytes());
     write(value.raw(), &mut text);

@@ -1,13 +1,13 @@
-//! Why a store refused or failed: each variant is a decision for the caller.
+//! Why a store rejected a commit or failed: each variant is a decision for the caller.
 
 use riverrun_types::{ErrorCode, Name, RunId};
 
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
-    /// Reload what is new and decide again.
+    /// Read the newer events and decide again.
     #[error("run {0} has moved on since this was decided")]
     Conflict(RunId),
-    /// Stop: somebody else has the job now, or nobody needs it.
+    /// Stop: another instance has the run task, or it is obsolete.
     #[error("the lease on run {0} is gone")]
     Fenced(RunId),
     /// The answer to the request is this run.
@@ -23,12 +23,12 @@ pub enum Error {
     NotEnded(RunId),
     #[error("flow {id}@{version} is registered with another definition: give it a new version")]
     FlowExists { id: String, version: String },
-    /// Nothing to do: this very definition is there.
+    /// Nothing to do: this definition is already registered.
     #[error("flow {id}@{version} is registered with this definition")]
     FlowKept { id: String, version: String },
     #[error("there is no job {0}")]
     JobNotFound(RunId),
-    /// Stop: somebody else has the job now, or it has ended.
+    /// Stop: another instance has the job, or it has ended.
     #[error("the lease on job {0} is gone")]
     JobLost(RunId),
     #[error("job {id} is {state}: {hint}")]
@@ -45,30 +45,30 @@ pub enum Error {
     AwaitExists(Name),
     #[error("there is no await {0}")]
     AwaitNotFound(Name),
-    /// Nothing to do: somebody was faster.
+    /// Nothing to do: another request was first.
     #[error("await {0} was used before")]
     AwaitUsed(Name),
-    /// Nothing to do: nobody waits any longer.
+    /// Nothing to do: the await has ended.
     #[error("nobody waits for await {0} any longer")]
     AwaitClosed(Name),
     #[error("the time of await {0} is over")]
     AwaitExpired(Name),
-    /// Try again when the run has taken note of what it was given.
+    /// Try again when the run has read its earlier values.
     #[error("await {0} was used too often: its run has to catch up")]
     AwaitFull(Name),
-    /// Look which they are.
+    /// Read which they are.
     #[error("events with the key {0:?} were appended before")]
     EventExists(Name),
     #[error("there is no trigger {0:?}")]
     TriggerNotFound(Name),
-    /// Look again and decide again.
+    /// Read again and decide again.
     #[error("trigger {0:?} was changed or used by somebody else meanwhile")]
     TriggerMoved(Name),
     #[error("the route {route} belongs to trigger {trigger:?}")]
     RouteTaken { route: Name, trigger: Name },
     #[error("{0:?} is not a cursor of this list")]
     BadCursor(String),
-    /// Give up until somebody makes room; nothing acknowledged is lost.
+    /// Give up until the disk has room again; nothing acknowledged is lost.
     #[error("the disk is full: {0}")]
     Full(String),
     #[error("the store cannot be written: {0}")]
@@ -76,7 +76,7 @@ pub enum Error {
     /// Another server has the data.
     #[error("{0}")]
     Locked(String),
-    /// Stop: what was open is not what is there, and never will be again.
+    /// Stop: the open files are no longer those in the folder, and never will be again.
     #[error("the data is gone: {0} while it was in use")]
     Gone(String),
     #[error("the data was written by a newer riverrun (schema {found}, this one knows {known})")]
@@ -84,7 +84,7 @@ pub enum Error {
     /// Of one row or page: everything else can still be read.
     #[error("the stored data is damaged: {0}")]
     Corrupt(String),
-    /// The files hold less than was acknowledged: nothing is opened until somebody accepts that.
+    /// The files hold less than was acknowledged: the store opens only once the loss is accepted.
     #[error("{0}")]
     Damaged(String),
     /// Try again later.
@@ -95,7 +95,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The stable code that people see.
+    /// The stable code, as HTTP, CLI and workbench show it.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Conflict(_) => ErrorCode::Conflict,

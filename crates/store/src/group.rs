@@ -4,7 +4,7 @@ use std::fmt;
 
 use riverrun_types::{Name, RunId};
 
-/// Names one group for ever: the writer that made it, and its number there.
+/// Identifies one group for ever: the writer that made it, and its number there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct GroupId {
     pub writer: Name,
@@ -12,7 +12,7 @@ pub struct GroupId {
 }
 
 impl GroupId {
-    /// The first id of a writer that nobody else has.
+    /// The first id of a writer; no other writer has it.
     pub fn first() -> Self {
         Self {
             writer: Name::from(RunId::fresh().as_str()),

@@ -1,12 +1,12 @@
 //! Durable data and live delivery, as traits.
 //!
 //! A [`Store`] keeps runs, their streams, jobs, awaits and flow definitions. The only way to change
-//! a run is a [`Commit`]: everything that one decision changes, applied whole or refused. All commits
-//! pass through one [`Writer`], which groups whatever is waiting into one transaction with one
-//! sync to disk and, after that, publishes the new events on the [`Hub`]. The hubs
-//! of other instances get hints over a [`Bus`].
+//! a run is a [`Commit`]: all changes of one decision, applied whole or rejected. All commits pass
+//! through one [`Writer`], which groups the waiting ones into one transaction with one sync to disk
+//! and then publishes the new events on the [`Hub`]. The hubs of other instances get hints over a
+//! [`Bus`].
 //!
-//! `store-conformance` is the executable meaning of the traits.
+//! `store-conformance` is the executable specification of the traits.
 
 pub mod adapter;
 mod awaits;

@@ -1,10 +1,10 @@
 //! The life of a job as events.
 //!
-//! A job's row knows when it was added, when its latest attempt began and how it ended, so nothing
-//! of that is stored again: whoever reads the job's stream is given it, derived, at the stream's
-//! end. Only when something is appended after it does it take its place for good: the append
-//! stores, before its own events, what the row knew until then. So an event has one id for ever,
-//! whether it was read before or after that.
+//! A job's row holds when it was added, when its latest attempt began and how it ended, so these
+//! events are not stored again: a read of the job's stream derives them and appends them to the
+//! stream's end. They are stored only when another event is appended after them: the append first
+//! stores the events that the row held until then. So an event has one id for ever, whether it was
+//! read before or after that.
 
 use riverrun_types::{Draft, EventType, Json, Millis, Name, time::iso};
 use serde::Serialize;
@@ -27,7 +27,7 @@ impl LifeStage {
         self as u8
     }
 
-    /// What a store has kept; an unknown number is the most.
+    /// The stored number as a value; an unknown number is the most.
     pub fn from_code(code: u8) -> Self {
         match code {
             0 => Self::Nothing,
@@ -38,7 +38,7 @@ impl LifeStage {
     }
 }
 
-/// What a job's row knows of its life.
+/// The events of a job's life in its row.
 #[derive(Clone, Debug)]
 pub struct Life {
     pub queue: Name,
@@ -56,7 +56,7 @@ pub struct Life {
 }
 
 impl Life {
-    /// What the row knows and the stream does not hold, in order.
+    /// The events that the row holds and the stream does not, in order.
     pub fn unrecorded(&self) -> Vec<Draft> {
         let mut drafts = Vec::new();
         if self.recorded < LifeStage::Added {
@@ -76,7 +76,7 @@ impl Life {
         drafts
     }
 
-    /// What the stream tells once it holds that.
+    /// How much the stream holds once those events are stored.
     pub fn stage(&self) -> LifeStage {
         match (self.ended_ms, self.attempt) {
             (Some(_), _) => LifeStage::Ended,
@@ -112,18 +112,18 @@ pub fn in_order(drafts: &mut [Draft], floor_ms: Millis) {
 pub enum Reason {
     /// An attempt failed, and there is another.
     Retry,
-    /// The attempt was lost with its worker, which costs nothing, and there is another.
+    /// The attempt was lost with its worker, which does not count, and there is another.
     Stalled,
-    /// It was set aside, and waits until somebody releases it.
+    /// It was set aside, and waits until it is released.
     Parked,
     /// The server that ran it shut down before it had ended, or its process ended while others ran
     /// in it. The attempt does not count.
     Released,
-    /// Somebody let a job that had ended begin anew.
+    /// A job that had ended was restarted.
     Redriven,
-    /// Somebody let a delayed job begin now.
+    /// A delayed job was promoted to begin now.
     Promoted,
-    /// Somebody let it begin later.
+    /// It was delayed to a later time.
     Delayed,
 }
 
@@ -210,7 +210,7 @@ pub(crate) fn active(ms: Millis, queue: &Name, attempt: u32) -> Draft {
     Draft::new(ms, EventType::JobActive).data(Said::of(queue).attempt(attempt))
 }
 
-/// How far a job is.
+/// The state of a job as far as its life matters.
 pub fn progress(ms: Millis, queue: &Name, progress: &Json) -> Draft {
     let said = Said {
         progress: Some(progress),

@@ -1,18 +1,18 @@
 //! The log of all events, of every stream, in the order of their commits.
 //!
 //! Every stored event has a number in it, which is never given twice and grows from commit to
-//! commit; it is the cursor of whoever reads across streams. What a job's row knows of its life is
+//! commit; it is the cursor of readers across streams. The events of a job's life in its row are
 //! not stored, so events of the family `job` are not in here.
 
 use riverrun_types::{Event, EventType, Json, Name, StreamName};
 
-/// Which kinds of events are meant: exact types, or families (`order` takes every `order.*`). An
-/// `emit` event is of the kind that its `data.topic` names, too. None means all.
+/// Which kinds of events match: exact types, or families (`order` takes every `order.*`). An `emit`
+/// event also has the kind in its `data.topic`. None means all.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Kinds(Vec<Name>);
 
 impl Kinds {
-    /// Kinds that one reader may name.
+    /// The most kinds that one reader may name.
     pub const MAX: usize = 32;
 
     pub fn new<T: AsRef<str>>(kinds: impl IntoIterator<Item = T>) -> Self {
@@ -35,7 +35,7 @@ impl Kinds {
             let rest = kind.strip_prefix(&**wanted);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
-        // What a row derives is in no log, not even where a part of it happens to be stored.
+        // Events that a row derives are in no log, even if some of them happen to be stored.
         !is_derived(kind) && (self.0.is_empty() || self.0.iter().any(is_of))
     }
 }
@@ -45,7 +45,7 @@ pub fn is_derived(kind: &str) -> bool {
     kind == "job" || kind.starts_with("job.")
 }
 
-/// The kind that an `emit` event says it is of.
+/// The kind in the data of an `emit` event.
 pub fn topic(kind: &EventType, data: Option<&Json>) -> Option<String> {
     let topic = data.filter(|_| *kind == EventType::Emit)?.get("topic")?;
     topic
@@ -57,13 +57,13 @@ pub fn topic(kind: &EventType, data: Option<&Json>) -> Option<String> {
 /// An event in the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Logged {
-    /// Its number in the log: the cursor of whoever reads on after it.
+    /// Its number in the log: the cursor of a reader that continues after it.
     pub no: u64,
     pub stream: StreamName,
     pub event: Event,
 }
 
-/// A part of the log.
+/// Selects a part of the log.
 #[derive(Clone, Debug)]
 pub struct LogQuery {
     /// Only events with greater numbers; 0 begins at the beginning.
@@ -75,7 +75,7 @@ pub struct LogQuery {
 }
 
 impl LogQuery {
-    /// A page without events, which says where the log ends.
+    /// A page without events, which returns the end of the log.
     pub fn end() -> Self {
         Self {
             after: u64::MAX,
@@ -86,12 +86,12 @@ impl LogQuery {
     }
 }
 
-/// What a look into the log found.
+/// A page of the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogPage {
     pub events: Vec<Logged>,
-    /// Everything up to this number was looked at: the next page begins after it. It may be beyond
-    /// the last event, so that a reader of rare events gets ahead, and never is before `after`.
+    /// Everything up to this number was read: the next page begins after it. It may be beyond the
+    /// last event, so that a reader of rare events advances, and is never before `after`.
     pub next: u64,
     /// The end of the log was reached.
     pub is_end: bool,

@@ -1,8 +1,8 @@
-//! What can be asked of a store.
+//! Queries of a store.
 
 use riverrun_types::{EventId, EventType, Millis, Name, RunId, RunStatus};
 
-/// Which runs a list shows. Every field narrows; the default shows all.
+/// Which runs to list. Every field narrows; the default lists all.
 #[derive(Clone, Debug, Default)]
 pub struct RunFilter {
     pub status: Vec<RunStatus>,
@@ -21,11 +21,11 @@ pub struct RunFilter {
     pub oldest_first: bool,
     /// Rows a page: at least 1.
     pub limit: usize,
-    /// The cursor of the page before. A text that is none is [`crate::Error::BadCursor`].
+    /// The cursor of the page before. An invalid one is [`crate::Error::BadCursor`].
     pub cursor: Option<String>,
 }
 
-/// One page and the way to the next.
+/// One page and the cursor of the next.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page<T> {
     pub items: Vec<T>,
@@ -40,7 +40,7 @@ pub enum Direction {
     Backward,
 }
 
-/// Which events of a stream, in which order.
+/// Which events of a stream to read, in which order.
 #[derive(Clone, Debug)]
 pub struct EventQuery {
     pub direction: Direction,
@@ -56,13 +56,13 @@ pub struct EventQuery {
     /// Before.
     pub until_ms: Option<Millis>,
     /// A page ends early, after at least one event, once its payloads have this many bytes: a
-    /// reader of large events is served in more pages, not with more memory. So only an empty page
-    /// means that there is nothing more.
+    /// reader of large events gets more pages, without more memory. So only an empty page means
+    /// that no events follow.
     pub max_bytes: usize,
 }
 
 impl EventQuery {
-    /// The most bytes of a page's payloads where nothing less is asked for.
+    /// The default limit of a page's payloads, in bytes.
     pub const PAGE_BYTES: usize = 4 << 20;
 
     pub fn forward(from: u64, limit: usize) -> Self {
@@ -79,7 +79,7 @@ impl EventQuery {
     }
 }
 
-/// A moment in a stream.
+/// A place in a stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Place {
     /// That event is the last one included. An id between two events names the earlier one.
@@ -88,7 +88,7 @@ pub enum Place {
     Time(Millis),
 }
 
-/// A stream that is no run's, as lists show it.
+/// A stream other than a run's, as lists show it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreamInfo {
     pub id: Name,

@@ -1,4 +1,4 @@
-//! What a store answers with.
+//! Records that a store returns.
 
 use riverrun_types::{Json, Millis, Name, RunId, RunStatus};
 use serde::Serialize;
@@ -11,7 +11,7 @@ pub struct RunRecord {
     pub version: Name,
     pub status: RunStatus,
     pub created_ms: Millis,
-    /// The time of the last event, or of its creation where that is later.
+    /// The time of the last event, or of its creation if that is later.
     pub updated_ms: Millis,
     pub ended_ms: Option<Millis>,
     pub wake_ms: Option<Millis>,
@@ -22,7 +22,7 @@ pub struct RunRecord {
     pub metadata: Option<Json>,
     pub parent: Option<Parent>,
     pub origin: Option<Origin>,
-    /// The story that it belongs to, if that is not its own.
+    /// The story that the run belongs to, if it is not its own.
     pub correlation: Option<Name>,
     /// Events in its stream.
     pub len: u64,
@@ -62,32 +62,32 @@ pub struct ClaimRunTasks {
     pub until_ms: Millis,
 }
 
-/// A run task that was claimed.
+/// A claimed run task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimedRunTask {
     pub lease: RunLease,
     pub flow: Name,
     pub version: Name,
-    /// When it had become due, or when the lease of its last holder ran out. 0 for a task that was
-    /// woken or handed back: nobody says when, and it goes before all others.
+    /// When it had become due, or when the lease of its last holder expired. 0 for a task that was
+    /// woken or released: it has no due time, and goes before all others.
     pub due_ms: Millis,
 }
 
-/// What became of a lease at a heartbeat.
+/// The result of a heartbeat for a lease.
 ///
-/// A wake is reported once: the next heartbeat says `Held` again unless somebody woke the task
-/// anew. It is not used up by that: when the holder parks the task, it is still due at once,
-/// because nobody can know whether the holder had looked before or after it was woken. A new claim
-/// begins without wakes.
+/// A wake is reported once: the next heartbeat returns `Held` again unless the task was woken anew.
+/// The report does not use the wake up: when the holder parks the task, it is still due at once,
+/// because the store cannot know whether the holder had looked before or after it was woken. A new
+/// claim begins without wakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beat {
     Held,
-    /// Held, and somebody woke the task since it was claimed or since the last heartbeat.
+    /// Held, and the task was woken since it was claimed or since the last heartbeat.
     Woken,
     Lost,
 }
 
-/// A definition as it is kept.
+/// A stored definition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowRecord {
     pub id: Name,
@@ -96,10 +96,10 @@ pub struct FlowRecord {
     pub created_ms: Millis,
 }
 
-/// What nobody holds any more.
+/// The work of released leases.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reclaimed {
-    /// Runs that were under way.
+    /// Runs that were being driven.
     pub runs: Vec<RunId>,
     /// Jobs of queues that were active.
     pub jobs: Vec<RunId>,
@@ -111,7 +111,7 @@ pub struct Retention {
     pub completed_ms: Option<Millis>,
     pub failed_ms: Option<Millis>,
     pub cancelled_ms: Option<Millis>,
-    /// The log of emitted events, for awaits that look back and for those who follow a kind. The
+    /// The log of emitted events, for awaits that look back and for subscribers to a kind. The
     /// events themselves stay in their streams.
     pub emits_ms: Option<Millis>,
 }
@@ -159,9 +159,9 @@ pub struct Stats {
     /// Run tasks that are due now and not leased.
     pub ready: u64,
     pub leased: u64,
-    /// Run tasks whose time is to come.
+    /// Run tasks whose time is in the future.
     pub parked: u64,
-    /// Bytes on disk, where the store knows.
+    /// Bytes on disk, if the store knows them.
     pub bytes: Option<u64>,
 }
 

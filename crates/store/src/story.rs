@@ -1,19 +1,19 @@
-//! Stories: everything that has one correlation id, whichever streams hold it.
+//! Stories: all events with one correlation id, in any stream.
 //!
-//! The story of an id is made of the stream of the run, job or call of that id; of the runs and jobs
-//! that were given it as their correlation id; of the sub-flows of all these runs; and of single
-//! events of other streams that carry it, such as those of a trigger. What has the id of one of its
-//! runs as its correlation id belongs to it as well.
+//! The story of an id includes the stream of the run, job or call of that id; of the runs and jobs
+//! that have it as their correlation id; of the sub-flows of all these runs; and single events of
+//! other streams that carry it, such as those of a trigger. Runs and jobs that have the id of one
+//! of its runs as their correlation id belong to it as well.
 
 use riverrun_types::{Event, Name, StreamName};
 
-/// A part of a story.
+/// A query for a part of a story.
 #[derive(Clone, Debug)]
 pub struct StoryQuery {
     pub correlation: Name,
     /// Events a page: at least 1.
     pub limit: usize,
-    /// The cursor of the page before. A text that is none is [`crate::Error::BadCursor`].
+    /// The cursor of the page before. An invalid one is [`crate::Error::BadCursor`].
     pub cursor: Option<String>,
 }
 

@@ -1,9 +1,9 @@
-//! Triggers: what starts flows from outside, kept as data.
+//! Triggers, which start flows from outside, as data.
 //!
-//! A trigger is a row with a version that counts its changes. A schedule's next due time stands in
-//! that row; it is moved in the commit that starts the run, so that of several instances that see
-//! it due one wins, and a crash loses neither the run nor the time. What a definition says means
-//! nothing here.
+//! A trigger is a row with a version that counts its changes. The row holds a schedule's next due
+//! time, which moves in the commit that starts the run, so that of several instances that see it
+//! due one wins, and a crash loses neither the run nor the time. The store does not interpret a
+//! trigger's definition.
 
 use riverrun_types::{Json, Millis, Name, RunId};
 use serde_json::json;
@@ -14,14 +14,14 @@ use crate::Error;
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewTrigger {
     pub id: Name,
-    /// One more than the version that is there; 1 for one that never was. A trigger that was
-    /// removed is remembered for a while, and so is its version.
+    /// One more than the current version; 1 for a new trigger. A removed trigger is remembered for
+    /// a while, and so is its version.
     pub version: u64,
     /// `http`, `schedule`, `event` or `manual`.
     pub kind: Name,
     pub enabled: bool,
     pub definition: Json,
-    /// What no two triggers may have: the method and the path of an `http` trigger.
+    /// Unique among triggers: the method and the path of an `http` trigger.
     pub route: Option<Name>,
     pub due: NextDue,
     pub now_ms: Millis,
@@ -30,13 +30,13 @@ pub struct NewTrigger {
 /// When a changed schedule is due next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NextDue {
-    /// As before.
+    /// Unchanged.
     Keep,
-    /// Then, or never again.
+    /// At this time, or never again.
     At(Option<Millis>),
 }
 
-/// A trigger is used, well or not.
+/// A trigger is used, successfully or not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Firing {
     pub trigger: Name,
@@ -51,7 +51,7 @@ pub enum Fired {
     Run(RunId),
     /// `{code, message}` of why no run was started.
     Failed(Json),
-    /// Nothing was started, and nothing was to be.
+    /// It started no run, as intended.
     Nothing,
 }
 
@@ -63,11 +63,11 @@ pub struct Take {
     pub from_ms: Millis,
     /// None if it is never due again.
     pub to_ms: Option<Millis>,
-    /// How many due times are let go by.
+    /// How many due times are skipped.
     pub missed: u64,
 }
 
-/// A trigger as it is kept.
+/// A stored trigger.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TriggerRecord {
     pub id: Name,
@@ -76,14 +76,14 @@ pub struct TriggerRecord {
     pub enabled: bool,
     pub definition: Json,
     pub created_ms: Millis,
-    /// When this version came to be.
+    /// When this version was created.
     pub updated_ms: Millis,
     pub due_ms: Option<Millis>,
     pub stats: TriggerStats,
 }
 
 impl TriggerRecord {
-    /// What stands for a definition that cannot be read, so that the trigger can still be listed and
+    /// Replaces a definition that cannot be read, so that the trigger can still be listed and
     /// removed. No definition of a trigger has such a member.
     pub fn damaged(id: &Name, kind: &Name, error: &Error) -> Json {
         let damaged = format!("the stored definition is damaged: {error}");
@@ -97,7 +97,7 @@ impl TriggerRecord {
     }
 }
 
-/// What became of a trigger so far, over all its versions.
+/// The statistics of a trigger, over all its versions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TriggerStats {
     pub fired: u64,
@@ -110,7 +110,7 @@ pub struct TriggerStats {
     pub last_error: Option<Json>,
 }
 
-/// The schedules whose time has come.
+/// The schedules that are due.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DueTriggers {
     /// Earliest first.

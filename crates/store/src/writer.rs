@@ -1,11 +1,11 @@
-//! The group-commit writer: the one way to change a store's data.
+//! The group-commit writer: the only way to change a store's data.
 //!
 //! While the disk syncs one group, the next gathers. So a lone commit costs one sync, and a
-//! thousand at once cost a few. The channel is bounded: when the disk falls behind, callers wait.
+//! thousand at once cost a few. The channel is bounded: when the disk is too slow, callers wait.
 //!
-//! The writer has a thread of its own. As a task among others it would come to its turn only after
-//! everything that its own answers set off, and the store would have nothing to do meanwhile. A
-//! store on this machine may use that thread for a commit that is alone.
+//! The writer has a thread of its own. As a task it would run only after all the tasks that its own
+//! answers wake, and the store would be idle meanwhile. A store on this machine may use that thread
+//! for a commit without others.
 
 use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll};
 
@@ -31,8 +31,8 @@ struct Request {
     reply: oneshot::Sender<Result<Receipt>>,
 }
 
-/// What is done once a commit is durable, before anybody hears of it. Nobody else's commit goes on
-/// meanwhile, so it must be brief.
+/// Called once a commit is durable, before it is published. It blocks all other commits, so it must
+/// be brief.
 pub type Then = Box<dyn FnOnce(&Receipt) + Send>;
 
 impl Writer {
@@ -64,12 +64,12 @@ impl Writer {
         Self { queue }
     }
 
-    /// Returns once the commit is durable, or was refused.
+    /// Returns once the commit is durable, or was rejected.
     pub async fn commit(&self, commit: Commit) -> Result<Receipt> {
         self.commit_then(commit, None).await
     }
 
-    /// The same, with something that is done even if the caller goes away meanwhile.
+    /// The same, and calls a function even if the caller is dropped meanwhile.
     pub async fn commit_then(&self, commit: Commit, then: Option<Then>) -> Result<Receipt> {
         let (reply, answer) = oneshot::channel();
         let request = Request {
@@ -109,7 +109,7 @@ async fn write(store: Arc<dyn Store>, hub: Arc<Hub>, mut requests: mpsc::Receive
             .unzip();
         let commits: Arc<[Commit]> = commits.into();
         hub.begin_group();
-        // One that is alone is waited for here: there is nothing else to do meanwhile.
+        // The writer waits here for a lone commit: it has nothing else to do meanwhile.
         if let (None, [alone]) = (&unpublished, &commits[..])
             && let Some(result) = store.commit_here(alone)
         {
@@ -123,7 +123,7 @@ async fn write(store: Arc<dyn Store>, hub: Arc<Hub>, mut requests: mpsc::Receive
         }
         group = group.next();
         let mut storing = pin!(store.commit(group.clone(), commits.clone()));
-        // The store has the next group before the last one is published: both go on at once.
+        // The store gets the next group before the last one is published: both go on at once.
         let begun = poll_fn(|context| Poll::Ready(storing.as_mut().poll(context))).await;
         if let Some(stored) = unpublished.take() {
             stored.tell(&hub);
@@ -140,7 +140,7 @@ async fn write(store: Arc<dyn Store>, hub: Arc<Hub>, mut requests: mpsc::Receive
     }
 }
 
-/// A group that is durable, or was refused, and whose answers are not sent yet.
+/// A group that is durable, or was rejected, and whose answers are not sent yet.
 struct Stored {
     commits: Arc<[Commit]>,
     results: Vec<Result<Receipt>>,
@@ -157,7 +157,7 @@ impl Stored {
                 }
                 hub.publish(commit, receipt);
             }
-            // A caller that went away has lost only the answer.
+            // A caller that was dropped has lost only the answer.
             let _ = reply.send(result);
         }
         hub.end_group();

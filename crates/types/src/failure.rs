@@ -10,17 +10,17 @@ use crate::{Code, Json, Name, json::present};
 pub struct Failure {
     pub code: Code,
     pub message: String,
-    /// Of what a handler threw. Few failures have it, so it stands apart.
+    /// The details of a thrown error. Few failures have them, so they are boxed.
     pub thrown: Option<Box<Thrown>>,
     pub step_id: Option<Name>,
     pub details: Option<Json>,
-    /// `false` stops retries; `true` and nothing leave it to the policy.
+    /// `false` stops retries; `true` or absent leaves it to the policy.
     pub retriable: Option<bool>,
     /// Try again after this long instead of the policy's delay.
     pub retry_after_ms: Option<u64>,
 }
 
-/// What the handler's language says of an error.
+/// The details that the handler's language gives for an error.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Thrown {
     /// The kind of error.
@@ -42,7 +42,7 @@ impl Failure {
         }
     }
 
-    /// With what the handler's language says of it.
+    /// Adds the details of the handler's language.
     pub fn thrown(mut self, name: Option<Box<str>>, stack: Option<Box<str>>) -> Self {
         let is_known = name.is_some() || stack.is_some();
         self.thrown = is_known.then(|| Box::new(Thrown { name, stack }));

@@ -22,7 +22,8 @@ impl RunId {
     /// The longest id that a caller may give.
     pub const MAX_BYTES: usize = 128;
 
-    /// A fresh id that sorts by time. The one place that makes ids; the engine is handed them.
+    /// A fresh id that sorts by time. The only place that creates ids; the engine gets them as
+    /// input.
     pub fn fresh() -> Self {
         Self::new(&uuid::Uuid::now_v7().to_string())
     }
@@ -31,17 +32,17 @@ impl RunId {
         Self(Arc::from(text))
     }
 
-    /// An id that stands for a content: the same for the same bytes, everywhere and for ever.
+    /// An id derived from content: the same for the same bytes, everywhere and for ever.
     pub fn of_content(bytes: &[u8]) -> Self {
         Self::new(&uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, bytes).to_string())
     }
 
-    /// The word that stands for the newest run or job wherever the id of one is read.
+    /// The word for the newest run or job wherever the id of one is read.
     pub const LATEST: &'static str = "latest";
 
     /// Checks an id that came from outside: visible characters that need no quoting in a URL, a
-    /// stream name or a shell. For reading what exists; the id of something new is checked by
-    /// [`RunId::for_new`], which rejects more.
+    /// stream name or a shell. For existing ids; [`RunId::for_new`] checks new ones and rejects
+    /// more.
     pub fn checked(text: &str) -> Result<Self, InvalidId> {
         let fits = (1..=Self::MAX_BYTES).contains(&text.len());
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '~');
@@ -53,7 +54,7 @@ impl RunId {
     }
 
     /// Checks the id of a run, a job or a call that is to be created: an id as above that no path
-    /// resolves to another place and that does not stand for the newest one.
+    /// resolves to another place and that does not mean the newest one.
     pub fn for_new(text: &str) -> Result<Self, InvalidId> {
         let id = Self::checked(text)?;
         match text {
@@ -167,19 +168,19 @@ pub struct StreamName {
 impl StreamName {
     /// The streams that hold a run each; every other type is a stream of its own.
     pub const FLOW: &'static str = "flow";
-    /// The streams of jobs: what a job says, and its life.
+    /// The streams of jobs: their life and their handlers' events.
     pub const JOB: &'static str = "job";
     /// The live channels of queues: delivered, and never stored.
     pub const QUEUE: &'static str = "queue";
-    /// The streams of triggers and of callbacks: what became of them.
+    /// The streams of triggers and of callbacks.
     pub const TRIGGER: &'static str = "trigger";
-    /// The streams of calls: what happened in each.
+    /// The streams of calls.
     pub const CALL: &'static str = "call";
     /// The one stream of flows that were registered.
     pub const REGISTRY: &'static str = "registry";
     /// The streams of workers.
     pub const WORKER: &'static str = "worker";
-    /// The one stream of events that belong to nothing in particular.
+    /// The shared stream of events that belong to no other stream.
     pub const GLOBAL: &'static str = "global";
 
     pub fn new(kind: &str, id: &str) -> Self {
@@ -189,7 +190,7 @@ impl StreamName {
         }
     }
 
-    /// The stream of what belongs to nobody in particular.
+    /// The shared stream of events that belong to no other stream.
     pub fn global() -> Self {
         Self::new(Self::GLOBAL, Self::GLOBAL)
     }
@@ -202,7 +203,7 @@ impl StreamName {
     }
 
     pub fn job(job: &RunId) -> Self {
-        // Asked for with every job that moves while anybody follows one.
+        // Called for every job that moves while a reader follows one.
         static KIND: LazyLock<Arc<str>> = LazyLock::new(|| Arc::from(StreamName::JOB));
         Self {
             kind: KIND.clone(),
@@ -249,13 +250,13 @@ impl StreamName {
     }
 }
 
-/// What the names of all streams of a server begin with on the wire: `nq` unless it is set.
+/// The prefix of a server's stream names on the wire: `nq` unless it is set.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Namespace(Arc<str>);
 
 impl Namespace {
-    /// Takes what a run id may be made of.
+    /// Accepts the characters of a run id.
     pub fn checked(text: &str) -> Result<Self, InvalidId> {
         RunId::for_new(text)?;
         Ok(Self(Arc::from(text)))

@@ -4,7 +4,7 @@
 /// The longest label, in characters, as a JSON Schema counts them.
 pub const MAX_CHARS: usize = 256;
 
-/// What a label must be, for messages.
+/// The rule for a label, for messages.
 pub const RULE: &str = "1 to 256 characters without control characters";
 
 /// The most tags of a run.

@@ -1,4 +1,4 @@
-//! What every riverrun crate shares: ids, the event envelope and its vocabulary, statuses,
+//! Types that every riverrun crate shares: ids, the event envelope and its vocabulary, statuses,
 //! JSON kept as text, and flow definitions. No I/O, no clock, no policy.
 
 pub mod error_code;
@@ -36,7 +36,7 @@ pub use time::Millis;
 /// A name that is cloned often: of a flow, a step, a tag.
 pub type Name = std::sync::Arc<str>;
 
-/// Of a number that is left out where it is zero.
+/// For a number that is left out if it is zero.
 pub fn is_zero<T: Default + PartialEq>(number: &T) -> bool {
     *number == T::default()
 }

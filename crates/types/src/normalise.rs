@@ -21,7 +21,7 @@ use crate::{
     words::plain,
 };
 
-/// Why an event from outside was refused.
+/// Why an event from outside was rejected.
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub enum Refused {
     #[error("an event is a JSON object, not {0}")]
@@ -44,8 +44,8 @@ pub enum Refused {
     Repeated(String),
 }
 
-/// What an event may have, in any of its forms. Where it goes, its id and its time are there to be
-/// read by whoever takes it in, or to be passed over.
+/// The members of an event, in any of its forms. Its stream, its id and its time may be present:
+/// the caller reads them, or they are ignored.
 pub const MEMBERS: [&str; 22] = [
     "type",
     "kind",
@@ -153,7 +153,7 @@ impl<'a> Envelope<'a> {
         Ok(draft)
     }
 
-    /// The step that the event names, for its readers. What a visit of it did only the server says.
+    /// The step that the event names, for its readers. Only the server sets the visit.
     fn step(&self, meta: &Map<String, Value>) -> Result<Option<StepRef>, Refused> {
         let attempt = match (self.get("attempt"), meta.get("attempt")) {
             (Some(attempt), _) => strict::from_str(attempt.get()),
@@ -252,7 +252,7 @@ impl<'de> Visitor<'de> for Finding {
     }
 }
 
-/// Why an object is refused that has a member twice, or one that is not known.
+/// Why an object with a repeated or unknown member is rejected.
 #[cold]
 fn odd(json: &Json) -> Refused {
     let UniqueMembers(members) = match json.read() {

@@ -1,11 +1,11 @@
-//! What events and the states of runs both say: which visit, where a run comes from, why it was
-//! cancelled or parked.
+//! Types that events and the states of runs share: visits, lineage, and why a run was cancelled or
+//! parked.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Code, ErrorCode, Json, Name, RunId, StepRef, json::present};
 
-/// Which visit: a step and the n-th time it was entered.
+/// A visit: a step and the n-th time it was entered.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct VisitKey {
     pub step: Name,
@@ -53,7 +53,7 @@ impl Parked {
         }
     }
 
-    /// Of work whose worker was lost so many times in a row.
+    /// Of work whose worker was lost this many times in a row.
     pub fn after_losses(losses: u32) -> Self {
         let message = format!("its worker was lost {losses} times in a row while it ran");
         Self::new(ErrorCode::Quarantined, message)
@@ -67,9 +67,9 @@ pub struct Lineage {
     pub run_id: RunId,
     pub step: Name,
     pub visit: u32,
-    /// How many runs stand above it.
+    /// How many runs are above it.
     pub depth: u32,
-    /// The parent does not wait for it, and its end is none of the child's business.
+    /// The parent does not wait for it, and its end does not affect the child.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub detached: bool,
 }

@@ -45,7 +45,7 @@ impl State {
         Arc::make_mut(&mut self.entries).insert(head, value);
     }
 
-    /// Removes what stands at a path; nothing there is fine.
+    /// Removes the value at a path, if any.
     pub fn delete(&mut self, path: &Path) {
         if path.tail().is_empty() {
             if self.entries.contains_key(path.head()) {

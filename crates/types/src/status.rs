@@ -30,7 +30,7 @@ macro_rules! statuses {
 }
 
 statuses! {
-    /// Where a run stands.
+    /// The status of a run.
     RunStatus {
         Pending = "pending",
         Running = "running",
@@ -50,7 +50,7 @@ impl RunStatus {
 }
 
 statuses! {
-    /// Where a visit of a step stands.
+    /// The status of a visit of a step.
     VisitStatus {
         Pending = "pending",
         Running = "running",

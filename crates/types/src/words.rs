@@ -1,4 +1,4 @@
-//! What serde says of a value that does not fit, in the words of whoever wrote the value.
+//! Serde's errors about a value, in the words of the value's format.
 
 /// `invalid type: string "x", expected u32` becomes `must be a whole number from 0 to 4294967295,
 /// not "x"`. What is said otherwise stays as it is.
@@ -18,7 +18,7 @@ fn unfit(said: &str) -> Option<String> {
     let said = said
         .strip_prefix("invalid type: ")
         .or_else(|| said.strip_prefix("invalid value: "))?;
-    // What was given may itself say so.
+    // The given value may itself contain these words.
     let (given, expected) = said.rsplit_once(", expected ")?;
     Some(format!("must be {}, not {}", wanted(expected), is(given)))
 }

@@ -1,5 +1,4 @@
-//! Awaits: a visit waits for a time, an event or a callback, because its definition or its code
-//! says so.
+//! Awaits: a visit waits for a time, an event or a callback, as its definition or its code asks.
 
 use riverrun_types::{
     ErrorCode, Json, Name,
@@ -21,12 +20,12 @@ impl Decider<'_> {
             return;
         }
         let at = visit.at();
-        // One whose time is over already is still to be stored first: what it waits for may have
-        // come before it.
+        // An await that has timed out already is still stored first: its event may have come before
+        // it.
         self.emit(awaiting.fact(at));
     }
 
-    /// A visit that cannot even wait.
+    /// A visit that cannot even wait fails.
     pub(super) fn refused(&mut self, key: &VisitKey, failure: Failure) {
         let waits = |visit: &&Visit| self.plan.must_await(visit);
         let Some(visit) = self.state.visit(key).filter(waits) else {
@@ -51,7 +50,7 @@ impl Decider<'_> {
             return self.fail(visit, failure, jitter);
         }
         let limit = self.plan.limits.max_awaits;
-        // A retry leaves no answer in the journal; its policy bounds how often it comes.
+        // A retry leaves no answer in the journal; its policy bounds how often it happens.
         let is_retry = matches!(awaiting.what, AwaitFor::Retry(_));
         if !is_retry && visit.awaits() as u64 >= limit {
             let message = format!(
@@ -62,13 +61,13 @@ impl Decider<'_> {
         }
         let (at, is_time) = (visit.at(), awaiting.what.is_time());
         self.emit(awaiting.fact(at));
-        // A wait for a time that is over is over. Any other is stored first.
+        // A wait for a time in the past ends at once. Any other is stored first.
         if is_time {
             self.resume_if_due(&visit.key);
         }
     }
 
-    /// What a visit waits for has come.
+    /// The await of a visit was fired.
     pub(super) fn settled(&mut self, key: &VisitKey, id: &Name, value: Json, reason: String) {
         let Some(visit) = self.state.visit(key).cloned() else {
             return;
@@ -79,7 +78,7 @@ impl Decider<'_> {
         if awaiting.id != *id {
             return;
         }
-        // One that is opened again and again stays open while the visit lasts.
+        // A repeatable callback stays open while the visit lasts.
         if !visit
             .callbacks()
             .any(|callback| callback.id == *id && callback.many)
@@ -91,7 +90,7 @@ impl Decider<'_> {
         self.settle();
     }
 
-    /// The time of an await is over before what it waits for has come often enough.
+    /// An await timed out before it was fired often enough.
     pub(super) fn late(&mut self, key: &VisitKey, id: &Name, so_far: Json) {
         let Some(visit) = self.state.visit(key).cloned() else {
             return;
@@ -105,7 +104,7 @@ impl Decider<'_> {
         }
     }
 
-    /// The time of an await is over: reached, or too late.
+    /// The time of an await is over: reached, or timed out.
     pub(super) fn await_over(&mut self, visit: &Visit, awaiting: &Awaiting, so_far: Option<Json>) {
         let is_time = awaiting.what.is_time();
         let waited_ms = self.since(visit.since_ms);
@@ -139,8 +138,7 @@ impl Decider<'_> {
         }
     }
 
-    /// A visit ends, and with it the callbacks that its code has created: nothing waits for them
-    /// any more.
+    /// A visit ends, and with it the callbacks that its code has created.
     pub(super) fn close_callbacks(&mut self, visit: &Visit, reason: &str) {
         let waits = match &visit.wait {
             Some(Wait::Await(awaiting)) => Some(&awaiting.id),

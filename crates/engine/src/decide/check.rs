@@ -1,4 +1,4 @@
-//! What a step may not do: lead nowhere, write too much, break the state's schema.
+//! The limits of a step: its targets exist, its writes are bounded and match the state's schema.
 
 use riverrun_types::{ErrorCode, Json, Path, State};
 use serde_json::json;
@@ -42,7 +42,7 @@ impl Decider<'_> {
         }
     }
 
-    /// What a scoped branch writes is not yet in the state, but it may not grow without end.
+    /// The writes of a scoped branch are not yet in the state, but they are bounded too.
     fn check_write(&self, visit: &Visit, key: &Path, output: &Json) -> Result<(), Failure> {
         let scope = self.state.scope_of(visit);
         let target = match &scope {
@@ -66,7 +66,7 @@ impl Decider<'_> {
         let limit = self.plan.limits.max_state_bytes;
         let mut bytes = target.bytes() + output.bytes();
         if bytes > limit {
-            // What is overwritten no longer counts. Looked up late: it may lie deep in a large
+            // Overwritten values no longer count. Looked up late: they may be deep in a large
             // value.
             bytes -= target.path(key).map_or(0, |old| old.bytes());
         }
@@ -112,7 +112,7 @@ impl Decider<'_> {
             .permanent())
     }
 
-    /// A failure that fits into the stream: what a handler says of it is bounded like an output.
+    /// A failure that fits into the stream: the handler's text is bounded like an output.
     pub(super) fn fitted(&self, mut failure: Failure) -> Failure {
         if let Some((end, _)) = failure.message.char_indices().nth(MAX_MESSAGE) {
             failure.message.truncate(end);
@@ -138,7 +138,7 @@ impl Decider<'_> {
     }
 }
 
-/// What nests too deep could not be read any more at its place.
+/// A value that nests too deep could not be read any more at its place.
 fn check_depth(key: Option<&Path>, output: &Json) -> Result<(), Failure> {
     let limit = Json::MAX_VALUE_DEPTH;
     let around = key.map_or(0, |key| key.tail().len());

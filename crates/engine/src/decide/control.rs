@@ -1,4 +1,4 @@
-//! What people and time do to a run: cancel, pause, resume, deadlines.
+//! Control by people and time: cancel, pause, resume, deadlines.
 
 use riverrun_types::{
     ErrorCode,
@@ -21,7 +21,7 @@ impl Decider<'_> {
         self.settle();
     }
 
-    /// While visits are parked no time of the run's passes.
+    /// The run's deadline does not advance while visits are parked.
     pub(super) fn is_overdue(&self) -> bool {
         let deadline = self.state.deadline.filter(|_| self.state.parked.is_none());
         deadline.is_some_and(|deadline| deadline <= self.now)
@@ -41,8 +41,8 @@ impl Decider<'_> {
         });
     }
 
-    /// Whoever waited for this run has failed. What it did is undone before it is cancelled, as is
-    /// what the other run did; one that undoes already goes on with that.
+    /// The run that waited for this one has failed. This run's steps are undone before it is
+    /// cancelled, as are the other run's; a run that is already undoing continues.
     pub(super) fn abandoned(&mut self, reason: String) {
         if self.state.compensating {
             return;
@@ -77,7 +77,7 @@ impl Decider<'_> {
         self.release(None, "the run was resumed");
         if self.state.paused {
             self.emit(Fact::FlowResumed(FlowResumed));
-            // Jobs that were claimed meanwhile were sent away.
+            // Jobs that were claimed meanwhile were rejected.
             self.again = self.state.visits.iter().map(|v| v.key.clone()).collect();
         }
     }

@@ -11,13 +11,13 @@ use super::{Decider, How, Over};
 use crate::{BranchStatus, Branches, Cancellation, Fact, Failure, Visit, Wait};
 
 impl Decider<'_> {
-    /// A path inside a branch is at its end: the fork around it may be, too.
+    /// A path inside a branch has ended: the fork around it may have ended, too.
     pub(super) fn branch_ended(&mut self, visit: &Visit) {
         let place = visit.branch.as_ref();
         self.touched.extend(place.map(|place| place.of.clone()));
     }
 
-    /// Ends whatever has nothing left to wait for: forks whose branches are through, then the run.
+    /// Ends every visit that waits for nothing more: forks whose branches are done, then the run.
     pub(super) fn settle(&mut self) {
         while let Some(key) = self.touched.pop() {
             let limit = self.plan.limits.max_value_bytes;
@@ -37,7 +37,7 @@ impl Decider<'_> {
         }
     }
 
-    /// Nothing is active any more: the run undoes one thing more, or has ended.
+    /// No visit is active any more: the run undoes one more, or has ended.
     fn nothing_active(&mut self) {
         if self.state.undo.is_empty()
             && let Some(cancellation) = self.state.ends_cancelled.clone()
@@ -112,7 +112,7 @@ impl Decider<'_> {
         });
     }
 
-    /// Cancels visits, the last entered first, and lets go of the children that they wait for.
+    /// Cancels visits, the last entered first, and abandons the children that they wait for.
     pub(super) fn cancel_visits(
         &mut self,
         cancellation: &Cancellation,
@@ -173,8 +173,8 @@ impl Decider<'_> {
         self.emit(Fact::FlowFailed(FlowFailed { error, duration_ms }));
     }
 
-    /// What finished visits had still to emit comes before the run's end: nothing follows from it
-    /// here, but others may wait for it.
+    /// Events that finished visits have still to emit come before the run's end: they lead to no
+    /// visit here, but others may wait for them.
     pub(super) fn emit_last(&mut self) {
         for due in self.state.to_emit.clone() {
             self.take_in(due.draft(self.now));

@@ -1,4 +1,4 @@
-//! Emitted events: which visits they lead to, and what they undo.
+//! Emitted events: the visits that they enter, and those that they undo.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ use crate::{Fact, Failure, Undo, VisitKey};
 const MAX_HELD: usize = 10_000;
 
 impl Decider<'_> {
-    /// Something happened in the run, or outside and for the run. Each step that it enters gets a
+    /// An event was emitted in the run, or outside and for the run. Each step that it enters gets a
     /// visit of its own.
     pub(super) fn emitted(&mut self, event: Draft, entries: Vec<Entry>) {
         let kind = match Fact::read(&event) {
@@ -23,7 +23,7 @@ impl Decider<'_> {
             _ => return,
         };
         self.take_in(event);
-        // A run that undoes what it did begins nothing new.
+        // A run that undoes its steps begins no new ones.
         if self.state.compensating {
             return self.settle();
         }
@@ -59,7 +59,7 @@ impl Decider<'_> {
         self.settle();
     }
 
-    /// Fails the run if more waits in it than a run may have.
+    /// Fails the run if more events wait in it than the limit allows.
     fn check_held(&mut self) {
         if self.state.held.len() > MAX_HELD || self.is_crowded() {
             let message =
@@ -76,8 +76,8 @@ impl Decider<'_> {
         }
     }
 
-    /// Fails the run if the results that it keeps to undo what it did are too large together. The
-    /// last of them is kept, too: everything is undone.
+    /// Fails the run if the results that it keeps for undoing are too large together. The last of
+    /// them is kept, too: every visit is undone.
     pub(super) fn check_undo(&mut self) {
         if self.state.compensating || self.state.status.is_ended() {
             return;

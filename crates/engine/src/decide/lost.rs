@@ -9,9 +9,9 @@ use super::Decider;
 use crate::{Branches, Fact, Failure, Parked, Visit, VisitKey, retry};
 
 impl Decider<'_> {
-    /// What runs when its worker is gone is tried again, a bounded number of times in a row.
+    /// Running attempts whose worker is gone are tried again, a bounded number of times in a row.
     pub(super) fn lost(&mut self) {
-        // What runs as a job is its worker's to lose.
+        // For attempts that run as jobs, the queue reports the loss.
         let is_running =
             |visit: &&Visit| visit.status == VisitStatus::Running && visit.wait.is_none();
         let running: Vec<Visit> = self
@@ -27,8 +27,9 @@ impl Decider<'_> {
         self.settle();
     }
 
-    /// An attempt was lost with its worker: once more, unless that happened so often in a row that
-    /// the visit itself may be the reason. Then it is parked. Says whether the visit goes on.
+    /// An attempt was lost with its worker: it is tried again, unless that happened so often in a
+    /// row that the visit itself may be the cause. Then it is parked. Returns whether the visit
+    /// goes on.
     pub(super) fn lose(&mut self, visit: &Visit) -> bool {
         let losses = visit.losses.saturating_add(1);
         if losses >= retry::MAX_LOSSES {
@@ -44,9 +45,9 @@ impl Decider<'_> {
         true
     }
 
-    /// In a copy nothing runs yet, and the original's children answer to the original. The copy
-    /// may have been cut anywhere, even between the events of one decision: what that decision
-    /// had still to do is done here.
+    /// In a copy no visit runs yet, and the original's children belong to the original. The copy
+    /// may have been cut anywhere, even between the events of one decision: the rest of that
+    /// decision is made here.
     pub(super) fn forked(&mut self) {
         let deadline = self.state.deadline.and(self.plan.deadline(self.now));
         self.emit(Fact::FlowForked(FlowForked { deadline }));

@@ -1,8 +1,8 @@
-//! The judge: one input in, the events that follow from it out.
+//! The decisions of the engine: one input in, the resulting events out.
 //!
 //! Every decision is made on a [`Decider`]: it holds the run's state and emits facts, and each fact
-//! is applied to the state the moment it is emitted. Nothing else touches the state, so what a
-//! replay of the events gives is what was decided on.
+//! is applied to the state the moment it is emitted. No other code changes the state, so a replay
+//! of the events gives the state that the decision was made on.
 
 mod awaits;
 mod check;
@@ -23,25 +23,25 @@ use crate::{
     Wait,
 };
 
-/// Something that happened to a run.
+/// An input to a run.
 #[derive(Clone, Debug)]
 pub enum Input {
     /// An attempt of a runnable visit begins.
     Begin(VisitKey),
-    /// The job of a visit has begun its n-th attempt. Attempts before it without a report are lost.
+    /// The job of a visit has begun its n-th attempt. Earlier attempts without a report are lost.
     Began {
         visit: VisitKey,
         attempt: u32,
-        /// When that was.
+        /// When the attempt began.
         at_ms: Millis,
     },
-    /// The attempt that runs has ended. One that is no longer the running one changes nothing.
+    /// The running attempt has ended. One that is no longer running changes nothing.
     Finished {
         visit: VisitKey,
         attempt: u32,
         outcome: Outcome,
         jitter: f64,
-        /// How a failure is tried again where the step itself says nothing.
+        /// The retry policy of a step without one.
         retry: Option<Retry>,
     },
     /// The child run that a visit waits for has ended.
@@ -50,65 +50,63 @@ pub enum Input {
         run: RunId,
         result: Result<Json, Failure>,
     },
-    /// A visit that has not begun waits for what its definition says.
+    /// A visit that has not begun waits as its definition says.
     Await {
         visit: VisitKey,
         awaiting: Awaiting,
     },
-    /// A visit that has not begun cannot: it fails.
+    /// A visit that has not begun cannot wait: it fails.
     Refused {
         visit: VisitKey,
         failure: Failure,
     },
-    /// What a visit waits for has come.
+    /// The await of a visit was fired.
     Settled {
         visit: VisitKey,
-        /// Of the await: one that is not the visit's any more changes nothing.
+        /// The id of the await: one that the visit does not wait for any more changes nothing.
         id: Name,
         value: Json,
         reason: String,
     },
-    /// The time of an await is over, and what it waits for has come, though not as often as it
-    /// should have.
+    /// An await timed out, after it was fired less often than required.
     Late {
         visit: VisitKey,
         id: Name,
         so_far: Json,
     },
-    /// Something was said to have happened, and these steps are entered because of it.
+    /// An event was emitted, and these steps are entered because of it.
     Emitted {
-        /// Of a type that is nobody's own, or `emit`.
+        /// Of a type without a meaning of its own, or `emit`.
         event: Box<Draft>,
         entries: Vec<Entry>,
     },
     /// Time has passed: waits and the deadline may be over.
     Due,
-    /// Whoever ran the attempts that are running is gone.
+    /// The process that ran the running attempts is gone.
     Lost,
     /// A visit that is about to begin, or that runs, waits until it is released. That costs it no
-    /// attempt, and nothing follows from it.
+    /// attempt and has no further effect.
     Park {
         visit: VisitKey,
-        /// The attempt that runs; one that is no longer the running one changes nothing. None: the
-        /// visit as it is, whether its attempt has begun or not.
+        /// The running attempt; one that is no longer running changes nothing. None: the visit as
+        /// it is, whether its attempt has begun or not.
         attempt: Option<u32>,
         parked: Parked,
     },
-    /// Parks everything that whoever drives the run would go on with; where that is no visit, the
-    /// run is paused.
+    /// Parks every visit that the run's driver would go on with; if none exists, the run is paused.
     ParkAll(Parked),
     /// Parked visits begin their attempts anew: these, or all.
     Release {
         visits: Option<Vec<VisitKey>>,
         reason: String,
     },
-    /// The run was copied from another's stream: what ran or waited there does not run here.
+    /// The run was copied from another's stream: attempts and waits of the other do not run here.
     Forked,
     Cancel {
         source: &'static str,
         reason: Option<String>,
     },
-    /// The run that waited for this one has failed: what was done is undone, here too.
+    /// The run that waited for this one has failed: this run's steps are undone, too.
     Abandoned {
         reason: String,
     },
@@ -120,7 +118,7 @@ pub enum Input {
 }
 
 impl Input {
-    /// Bytes of the value that it brings. None where the value was kept by the run.
+    /// Bytes of its value. None if the run kept the value.
     pub fn value_bytes(&self) -> Option<usize> {
         let bytes = |value: &Option<Json>| value.as_ref().map_or(0, Json::bytes);
         match self {
@@ -137,37 +135,37 @@ impl Input {
     }
 }
 
-/// What follows from an input.
+/// The result of an input.
 #[derive(Debug, Default)]
 pub struct Decision {
     pub events: Vec<Draft>,
     /// Runs to start in the same commit.
     pub children: Vec<Child>,
-    /// Child runs that nobody waits for any more: to be woken, so that they cancel themselves.
+    /// Abandoned child runs: to be woken, so that they cancel themselves.
     pub abandoned: Vec<RunId>,
     /// Visits whose job is to be added, or to be tried again.
     pub queued: Vec<Queued>,
-    /// Visits that ended with a job that may still be there.
+    /// Visits that ended with a job that may still exist.
     pub dequeued: Vec<VisitKey>,
-    /// Visits that were parked: their jobs go at once, also from whoever runs them, so that a new
-    /// one can come when they are released.
+    /// Visits that were parked: their jobs are removed at once, also from their holders, so that a
+    /// new one can be added when they are released.
     pub parked: Vec<VisitKey>,
-    /// Awaits that are over.
+    /// Awaits that have ended.
     pub settled: Vec<Over>,
 }
 
-/// An await that is over.
+/// An await that has ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Over {
     pub id: Name,
     pub how: How,
     /// Its callback may still be resumed from outside.
     pub is_trigger: bool,
-    /// How often it was fired that the run knows of.
+    /// How often it was fired, as far as the run knows.
     pub taken: u32,
 }
 
-/// How an await came to its end.
+/// How an await ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum How {
     Settled,
@@ -192,7 +190,7 @@ pub struct Queued {
     pub visit: VisitKey,
     /// Not before this time.
     pub at_ms: Option<Millis>,
-    /// Attempts that came before the job's first.
+    /// Attempts before the job's first.
     pub before: u32,
 }
 
@@ -200,7 +198,7 @@ pub struct Queued {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     pub step: Name,
-    /// What the step is given, if it is not the event's data.
+    /// The input of the step, if it is not the event's data.
     pub input: Option<Json>,
 }
 
@@ -241,7 +239,7 @@ pub struct Start {
     pub parent: Option<Lineage>,
     /// How many events started a run on the way to it. A child belongs to its parent.
     pub chain: u32,
-    /// The story that it belongs to, if that is not its own, and what brought it about.
+    /// The story that the run belongs to, if it is not its own, and its cause.
     pub correlation_id: Option<Name>,
     pub causation_id: Option<Name>,
 }
@@ -270,8 +268,8 @@ pub fn start(plan: &Plan, start: Start, now: Millis) -> (RunState, Decision) {
     (state, decision)
 }
 
-/// Judges one input. Nothing ever happens to a run that has ended or never began. `run` is the
-/// run's own id, which its children get.
+/// Judges one input. A run that has ended or never began does not change. `run` is the run's own
+/// id, which its children get.
 pub fn decide(
     plan: &Plan,
     state: &mut RunState,
@@ -341,11 +339,11 @@ struct Decider<'a> {
     decision: Decision,
     /// Visits whose branches this turn has changed: they may have nothing left to wait for.
     touched: Vec<VisitKey>,
-    /// Where the visits begin that this turn has entered.
+    /// The beginnings of the visits that this turn has entered.
     mark: u64,
-    /// Visits that were there before and whose job is needed again.
+    /// Earlier visits whose job is needed again.
     again: Vec<VisitKey>,
-    /// How a failure is tried again where the step itself says nothing.
+    /// The retry policy of a step without one.
     retry: Option<Retry>,
 }
 
@@ -365,7 +363,7 @@ impl<'a> Decider<'a> {
         }
     }
 
-    /// The decision, with what the visits that were entered or sent back need now.
+    /// The decision, with the needs of the visits that were entered or sent back.
     fn decided(mut self) -> Decision {
         let again = std::mem::take(&mut self.again);
         let before = again.iter().filter_map(|key| self.state.visit(key));
@@ -383,7 +381,7 @@ impl<'a> Decider<'a> {
         self.decision
     }
 
-    /// How long ago that was. A stream from elsewhere may hold any time.
+    /// The time since then. An imported stream may hold any time.
     fn since(&self, ms: Millis) -> Millis {
         self.now.saturating_sub(ms)
     }
@@ -397,7 +395,7 @@ impl<'a> Decider<'a> {
         self.decision.events.push(fact.draft(ms));
     }
 
-    /// Takes in an event that somebody else made.
+    /// Applies an event from outside the engine.
     fn take_in(&mut self, mut event: Draft) {
         event.ms = self.now;
         self.state.apply(&event);

@@ -1,4 +1,4 @@
-//! Visits that are parked: each waits until somebody releases it, and nothing follows meanwhile.
+//! Parked visits: each waits until it is released, without further effects.
 
 use riverrun_types::{VisitStatus, event::StepReleased};
 
@@ -40,7 +40,7 @@ impl Decider<'_> {
         self.emit(Fact::StepParked(visit.at(), parked));
     }
 
-    /// Jobs of visits are left alone: others run them.
+    /// Jobs of visits are left alone: workers run them.
     pub(super) fn park_all(&mut self, parked: Parked) {
         let is_driven = |visit: &&Visit| {
             let has_job = matches!(visit.wait, Some(Wait::Job { .. }));

@@ -1,4 +1,4 @@
-//! Attempts: how they begin, and what each outcome leads to.
+//! Attempts: how they begin, and the effects of each outcome.
 
 use riverrun_types::{
     ErrorCode, Json, Millis, Name, VisitStatus,
@@ -32,8 +32,8 @@ impl Decider<'_> {
         }
     }
 
-    /// The job of a visit has begun an attempt. What lies between it and the last attempt that is
-    /// on record was lost with its worker.
+    /// The job of a visit has begun an attempt. Attempts between it and the last recorded one were
+    /// lost with their worker.
     pub(super) fn began(&mut self, key: &VisitKey, attempt: u32, at_ms: Millis) {
         self.catch_up(key, attempt, at_ms);
         self.settle();
@@ -67,8 +67,8 @@ impl Decider<'_> {
         }
     }
 
-    /// Records the start of a visit's next attempt. That of the reported `attempt` was at `at_ms`:
-    /// the event has that time, unless one before it is later. Then it says so itself.
+    /// Records the start of a visit's next attempt. The reported `attempt` began at `at_ms`: the
+    /// event has that time, unless an earlier event is later. Then its data holds the time.
     fn started(&mut self, visit: &Visit, attempt: u32, at_ms: Millis) {
         let at = visit.next_attempt();
         if at.attempt != attempt || at_ms > self.now {
@@ -79,8 +79,8 @@ impl Decider<'_> {
         self.emit_at(Fact::StepStarted(at, StepStarted { at_ms }), ms);
     }
 
-    /// Whether the run may take one more step; if not, that is its end. What undoes a visit may
-    /// always: there are no more of these than finished visits.
+    /// Whether the run may take one more step; if not, it ends. Visits that undo may always begin:
+    /// at most one for each finished visit.
     pub(super) fn may_step(&mut self, attempt: u32) -> bool {
         let limit = self.plan.limits.max_steps;
         if attempt > 1 || self.state.counted_steps() < limit {
@@ -96,7 +96,7 @@ impl Decider<'_> {
         false
     }
 
-    /// What followed from undoing one thing goes no further; the next is undone.
+    /// A visit that undoes leads to no further steps; the next is undone.
     fn undo_next(&mut self, reason: &str) {
         let cancellation = Cancellation {
             source: "system".to_owned(),
@@ -106,7 +106,7 @@ impl Decider<'_> {
         self.settle();
     }
 
-    /// Ends the attempt that runs, if it is this one.
+    /// Ends the running attempt, if it is this one.
     pub(super) fn finished_attempt(
         &mut self,
         key: &VisitKey,
@@ -135,7 +135,7 @@ impl Decider<'_> {
                 let failure = Failure::new(ErrorCode::InputError, message).permanent();
                 self.fail(&visit, failure, jitter);
             }
-            // Whoever brings the end of a job ends the job, too.
+            // The message that reports the end of a job ends the job, too.
             Outcome::Park(parked) => self.emit_parked(&visit, parked),
             Outcome::Await(awaiting) => self.await_in_code(&visit, awaiting, jitter),
             Outcome::Wait {
@@ -152,7 +152,7 @@ impl Decider<'_> {
                     ..StepAwaitTime::default()
                 };
                 self.emit(Fact::StepAwaitTime(visit.at(), data));
-                // A wait for a time that is over is over.
+                // A wait for a time in the past ends at once.
                 self.resume_if_due(key);
             }
             Outcome::Fork(fork) => self.fork(&visit, fork, jitter),
@@ -170,8 +170,8 @@ impl Decider<'_> {
         pick(step).clone()
     }
 
-    /// Ends a visit well whose handler left its result to others, after the time that the step's
-    /// definition lets pass. Says whether it did not fail.
+    /// Completes a visit whose handler left its result to others, after the delay of the step's
+    /// definition. Returns whether it did not fail.
     pub(super) fn complete_in_time(
         &mut self,
         visit: &Visit,
@@ -199,8 +199,8 @@ impl Decider<'_> {
         true
     }
 
-    /// Ends a visit well, unless what it wrote or where it leads is not allowed: then it fails.
-    /// Says whether it ended well.
+    /// Completes a visit, unless its writes or its target are not allowed: then it fails. Returns
+    /// whether it completed.
     pub(super) fn complete(
         &mut self,
         visit: &Visit,
@@ -235,14 +235,14 @@ impl Decider<'_> {
         true
     }
 
-    /// The step that undoes a visit. What undoes is not undone.
+    /// The step that undoes a visit. Visits that undo are not undone.
     pub(super) fn compensation(&self, visit: &Visit) -> Option<Name> {
         let step = self.plan.step(&visit.key.step)?;
         let undo = step.compensation.as_ref().filter(|_| !visit.undoes());
         undo.map(|undo| Name::from(undo.step.as_str()))
     }
 
-    /// The one way in which an attempt fails: again later, or on to `onFailure`, or up.
+    /// The only way in which an attempt fails: tried again later, or on to `onFailure`, or up.
     pub(super) fn fail(&mut self, visit: &Visit, failure: Failure, jitter: f64) {
         let failure = self.fitted(failure);
         let step = self.plan.step(&visit.key.step);

@@ -1,4 +1,4 @@
-//! Waits: for a time, for branches, for a child run; how they begin and how they are over.
+//! Waits: for a time, for branches, for a child run; how they begin and end.
 
 use riverrun_types::{
     ErrorCode, Json, Millis, Name, RunId,
@@ -16,8 +16,8 @@ pub(crate) const MAX_DEPTH: u32 = 32;
 /// Forks inside forks, at most: a fork that branches into itself ends here.
 const MAX_FORKS: usize = 32;
 
-/// Visits under way at once, at most. Maps inside maps multiply, and every visit is kept in memory
-/// and looked at.
+/// Active visits at once, at most. Maps inside maps multiply, and every visit is kept in memory and
+/// scanned.
 const MAX_VISITS: usize = 20_000;
 
 impl Decider<'_> {
@@ -25,7 +25,7 @@ impl Decider<'_> {
         until_ms > self.now.saturating_add(MAX_WAIT_MS)
     }
 
-    /// Resumes the waits whose time has come. In a paused run none comes.
+    /// Resumes the waits whose time has come. A paused run resumes none.
     pub(super) fn resume_due(&mut self) {
         if self.state.paused {
             return;
@@ -33,7 +33,7 @@ impl Decider<'_> {
         let due = self.state.visits.iter().filter(|visit| self.is_due(visit));
         let due: Vec<Visit> = due.cloned().collect();
         for visit in due {
-            // Where the one before led may have ended the run.
+            // The previous one may have ended the run.
             if self.state.status.is_ended() {
                 return;
             }
@@ -125,7 +125,7 @@ impl Decider<'_> {
         self.emit(Fact::StepAwaitBranches(visit.at(), fork));
     }
 
-    /// Whether more visits are under way than a run may have.
+    /// Whether more visits are active than a run may have.
     pub(super) fn is_crowded(&self) -> bool {
         self.state.visits.len() > MAX_VISITS
     }
@@ -150,8 +150,8 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// Every branch takes a step at least. Where they cannot all have one none begins: half of them
-    /// with their effects are worse than none.
+    /// Every branch takes a step at least. If not all can have one none begins: half of them with
+    /// their effects are worse than none.
     fn check_steps(&self, fork: &Fork) -> Result<(), Failure> {
         let limit = self.plan.limits.max_steps;
         let left = limit.saturating_sub(self.state.counted_steps());
@@ -191,7 +191,7 @@ impl Decider<'_> {
         if sub.detached {
             let next = self.transition(visit, |step| &step.on_success);
             let output = Json::from(json!({ "runId": child.run }));
-            // A child of a step that failed is nobody's, so it is not started.
+            // A child of a failed step would have no parent, so it is not started.
             if !self.complete_in_time(visit, output, next, jitter) {
                 return;
             }

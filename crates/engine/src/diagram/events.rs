@@ -1,4 +1,4 @@
-//! The part of a diagram that events make: who emits what, who takes it, who waits.
+//! The event edges of a diagram: emitters, subscribers and waits.
 
 use std::collections::{HashMap, HashSet};
 
@@ -61,7 +61,7 @@ impl FlowNode {
     }
 }
 
-/// What a step's definition says that it waits for.
+/// The wait in a step's definition.
 pub fn wait(step: &Value) -> Option<FlowAwait> {
     let awaits = step.get("await")?;
     let kind: AwaitType = read(awaits.get("type"))?;
@@ -194,7 +194,7 @@ pub(super) fn edges(node: &FlowNode, step: &Value, takers: &Takers<'_>, all: &mu
     }
 }
 
-/// What a step waits for, in a word.
+/// The kind of a step's wait, in a word.
 pub fn awaited(wait: &FlowAwait) -> &str {
     match (&wait.event_kind, wait.kind) {
         (Some(kind), _) => kind,
@@ -204,7 +204,7 @@ pub fn awaited(wait: &FlowAwait) -> &str {
     }
 }
 
-/// What has to come from outside.
+/// The event or callback that has to come from outside.
 pub fn outside(nodes: &[FlowNode]) -> Vec<FlowOutside> {
     let emitted: HashSet<&str> = nodes
         .iter()

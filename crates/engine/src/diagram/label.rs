@@ -39,7 +39,7 @@ pub fn duration(ms: u64) -> String {
     parts.join(" ")
 }
 
-/// What a target's place in the config means: a condition, a case, a branch. Then, for a
+/// The meaning of a target's place in the config: a condition, a case, a branch. Then, for a
 /// condition, all of it.
 pub fn choice(config: &Value, path: &str, handler: &str) -> (String, Option<String>) {
     let parts: Vec<&str> = path.split('.').collect();

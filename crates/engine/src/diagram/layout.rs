@@ -1,4 +1,4 @@
-//! Where the steps stand in a drawing.
+//! The order of the steps in a drawing.
 
 use std::collections::{HashMap, HashSet};
 
@@ -59,7 +59,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Where something may begin: at the initial step, then wherever an event enters.
+/// The entries: the initial step, then the steps that an event enters.
 fn roots(diagram: &FlowDiagram) -> Vec<usize> {
     let nodes = || diagram.nodes.iter().enumerate();
     let initial = nodes().filter(|(_, node)| node.initial);
@@ -80,7 +80,7 @@ fn reached(diagram: &FlowDiagram, out: &[Vec<(usize, &FlowEdge)>]) -> Vec<bool> 
         if std::mem::replace(&mut reached[node], true) {
             continue;
         }
-        // An event that a step waits for leads to nobody who is not there already.
+        // An event that a step waits for reaches no further step.
         let emits = &diagram.nodes[node].emits;
         let resumes = |edge: &FlowEdge| edge.kind == EdgeKind::Await && emits.contains(&edge.label);
         let leads = out[node].iter().filter(|(_, edge)| !resumes(edge));
@@ -89,7 +89,7 @@ fn reached(diagram: &FlowDiagram, out: &[Vec<(usize, &FlowEdge)>]) -> Vec<bool> 
     reached
 }
 
-/// What each root leads to that was not seen, after what the roots before it lead to.
+/// The nodes that each root reaches first, after those of the roots before it.
 fn order(out: &[Vec<(usize, &FlowEdge)>], roots: Vec<usize>, seen: &mut [bool]) -> Vec<usize> {
     let from = |root| search(out, root, seen);
     roots.into_iter().flat_map(from).collect()
@@ -114,7 +114,7 @@ fn search(out: &[Vec<(usize, &FlowEdge)>], root: usize, seen: &mut [bool]) -> Ve
     left
 }
 
-/// What runs inside a step stands further in.
+/// A step that runs inside another is indented.
 fn depths(out: &[Vec<(usize, &FlowEdge)>], order: &[usize]) -> Vec<usize> {
     let mut depth: Vec<Option<usize>> = vec![None; out.len()];
     for node in order {

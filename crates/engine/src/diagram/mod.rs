@@ -1,7 +1,7 @@
-//! A flow as a diagram: its steps and what leads from one to the next.
+//! A flow as a diagram: its steps and the edges between them.
 //!
-//! A diagram is data that leaves as JSON, and can be written as Mermaid or drawn with characters.
-//! It is read from a definition as it is: what is wrong with that is left out, not refused.
+//! A diagram is data that serialises to JSON, and can be written as Mermaid or drawn with
+//! characters. Errors in the definition are left out of it, not reported.
 
 mod events;
 mod label;
@@ -17,12 +17,12 @@ use serde_json::Value;
 use crate::Catalog;
 pub use text::Ink;
 
-/// What leads where in a flow.
+/// The diagram of a flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FlowDiagram {
     /// `id@version`.
     pub flow: String,
-    /// What people call the flow.
+    /// The display name of the flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// In the order of the definition.
@@ -50,13 +50,13 @@ pub struct FlowNode {
     pub kind: NodeKind,
     /// The type of its handler.
     pub handler: String,
-    /// What people call the step.
+    /// The display name of the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Whether runs begin here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub initial: bool,
-    /// What it waits for.
+    /// Its wait.
     #[serde(default, rename = "await", skip_serializing_if = "Option::is_none")]
     pub wait: Option<FlowAwait>,
     /// The kinds of events that its handler emits.
@@ -68,7 +68,7 @@ pub struct FlowNode {
     /// `all` where one event of each kind enters it together.
     #[serde(default, skip_serializing_if = "is_any")]
     pub join: Join,
-    /// What undoes it.
+    /// The step that undoes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compensation: Option<Compensation>,
 }
@@ -85,7 +85,7 @@ pub struct FlowSubscription {
     pub when: Option<String>,
 }
 
-/// What comes from outside the flow.
+/// An event or callback from outside the flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FlowOutside {
@@ -94,7 +94,7 @@ pub struct FlowOutside {
     pub label: String,
     #[serde(rename = "type")]
     pub kind: OutsideKind,
-    /// What must hold.
+    /// The condition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
 }
@@ -133,7 +133,7 @@ pub struct FlowAwait {
     pub event_kind: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trigger_type: Option<TriggerType>,
-    /// What must hold of the event.
+    /// The condition on the event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
     /// How long it may take, in milliseconds.
@@ -149,7 +149,7 @@ pub struct FlowEdge {
     pub label: String,
     #[serde(rename = "type")]
     pub kind: EdgeKind,
-    /// What must hold, in full.
+    /// The condition, in full.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
     /// Of a wait: how long it may take, in milliseconds.
@@ -160,22 +160,21 @@ pub struct FlowEdge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EdgeKind {
-    /// What usually comes next.
+    /// The usual next step.
     Then,
     /// An event that enters the step there.
     Emit,
-    /// What comes next when the wait is over; an event that ends a wait; and, from a step to
-    /// itself, the wait.
+    /// The next step after a wait; an event that ends a wait; and, from a step to itself, the wait.
     Await,
-    /// What comes next if the wait takes too long.
+    /// The next step after a timeout.
     Timeout,
-    /// What comes next if something holds.
+    /// The next step under a condition.
     Choice,
-    /// What runs inside the step, before it ends.
+    /// A step that runs inside this one, before it ends.
     Inside,
-    /// What comes next if the step fails.
+    /// The next step after a failure.
     Failure,
-    /// What undoes the step.
+    /// The step that undoes this one.
     Compensation,
 }
 

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::Catalog;
 
-/// More edges than anybody can look at.
+/// More edges than a reader can use.
 const MAX_EDGES: usize = 20_000;
 const MAX_EDGE_BYTES: usize = 4 << 20;
 
@@ -108,7 +108,7 @@ fn node(id: &str, step: &Value, initial: bool) -> FlowNode {
     }
 }
 
-/// What leads away from a step: choices first, then what usually follows, then failure.
+/// The edges from a step: choices first, then the usual one, then failure.
 fn edges(from: &str, step: &Value, handlers: &dyn Catalog) -> Vec<FlowEdge> {
     let edge = |to: &str, label: &str, kind| FlowEdge {
         from: from.to_owned(),
@@ -140,7 +140,7 @@ fn edges(from: &str, step: &Value, handlers: &dyn Catalog) -> Vec<FlowEdge> {
         ("onResume", "resumed", EdgeKind::Await),
         ("onFailure", "failed", EdgeKind::Failure),
     ] {
-        // A way that is never taken is none.
+        // A transition that is never taken is left out.
         if kind == EdgeKind::Then && handlers.chooses(handler) {
             continue;
         }

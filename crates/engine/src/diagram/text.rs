@@ -12,7 +12,7 @@ use super::{
     layout::Layout,
 };
 
-/// What a part of a drawing is, for those who can colour it. Nothing is said by colour alone.
+/// The kind of a part of a drawing, for coloured output. Colour alone carries no information.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ink {
     Title,
@@ -20,9 +20,9 @@ pub enum Ink {
     Handler,
     /// The label of an edge.
     Edge(EdgeKind),
-    /// What comes from outside, or goes there.
+    /// An event from outside, or to outside.
     Outside,
-    /// Something that is probably a mistake.
+    /// A probable mistake.
     Warning,
 }
 
@@ -48,9 +48,9 @@ fn by_step(outside: &[FlowOutside]) -> HashMap<&str, Vec<&FlowOutside>> {
 
 struct Drawing<'a> {
     diagram: &'a FlowDiagram,
-    /// The kinds of events that somebody in the flow takes.
+    /// The kinds of events that some step of the flow takes.
     taken: HashSet<&'a str>,
-    /// What comes from outside, by the step that it comes to.
+    /// Events from outside, by the step that they enter.
     outside: HashMap<&'a str, Vec<&'a FlowOutside>>,
     layout: Layout<'a>,
     paint: &'a dyn Fn(Ink, &str) -> String,
@@ -78,7 +78,7 @@ impl Drawing<'_> {
         lines
     }
 
-    /// A step, and what leads to and from it.
+    /// A step, with its incoming and outgoing edges.
     fn node(&self, node: usize) -> Vec<String> {
         let margin = "    ".repeat(self.layout.depth[node]);
         let mut lines = vec![self.step(node, &margin)];
@@ -104,7 +104,8 @@ impl Drawing<'_> {
         )
     }
 
-    /// What comes to a step from outside, and what it emits that nobody in the flow takes.
+    /// The events that enter a step from outside, and its emitted events that no step of the flow
+    /// takes.
     fn outside(&self, node: usize, margin: &str) -> Vec<String> {
         let node = &self.diagram.nodes[node];
         let comes = self.outside.get(node.id.as_str()).into_iter().flatten();
@@ -130,7 +131,7 @@ impl Drawing<'_> {
     /// The lines below a step. A single way to the step on the next line needs only an arrow.
     fn ways(&self, node: usize, margin: &str) -> Vec<String> {
         let place = &self.layout.place;
-        // The step's own line says what it waits for.
+        // The step's own line shows its wait.
         let is_wait =
             |(to, edge): &&(usize, &FlowEdge)| *to == node && edge.kind == EdgeKind::Await;
         let ways = self.layout.out(node).iter().filter(|way| !is_wait(way));
@@ -172,14 +173,14 @@ impl Drawing<'_> {
     }
 }
 
-/// What a step waits for and how long, as its definition says it.
+/// A step's wait and its length, as in its definition.
 fn waits(wait: &FlowAwait) -> Option<String> {
     let what = awaits(wait)?;
     let timeout = wait.timeout.map(|ms| format!(", timeout {}", duration(ms)));
     Some(what + &timeout.unwrap_or_default())
 }
 
-/// What a step waits for; nothing for a time of which nothing is known.
+/// A step's wait; nothing for an unknown time.
 pub(super) fn awaits(wait: &FlowAwait) -> Option<String> {
     let text = |value: &Value| match value {
         Value::String(text) => shorten(text, 40),

@@ -1,7 +1,7 @@
 //! A run's history: one entry for each attempt that has ended.
 //!
-//! It is reduced from the stream like the state, page by page, and is not kept: who asks for it
-//! pays for it. An attempt that waits has not ended, so a wait is reported when it is over.
+//! It is reduced from the stream like the state, page by page, and is not cached: each request
+//! reads the stream. An attempt that waits has not ended, so a wait is reported when it is over.
 
 mod page;
 
@@ -45,7 +45,7 @@ impl HistoryEntry {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HistoryRetry {
-    /// What it does: `memo` for `ctx.run`.
+    /// The kind of operation: `memo` for `ctx.run`.
     pub op: Name,
     pub name: Name,
     /// Which use of the name it is; absent for the first.
@@ -88,7 +88,7 @@ struct Open {
     position: u64,
     attempt: u32,
     started_ms: Millis,
-    /// What it waits for now.
+    /// Its current wait.
     awaits: Option<EventType>,
     has_waited: bool,
     retries: VecDeque<HistoryRetry>,
@@ -170,7 +170,7 @@ impl History {
                 let error = Failure::new(ErrorCode::WorkerLost, reason_of(draft));
                 self.close(key, HistoryOutcome::Failure, draft.ms, Some(error));
             }
-            // One that was parked before its attempt has none that ends.
+            // An attempt that was parked before it began has no end.
             T::StepParked => {
                 let error = parked(draft);
                 self.close(key, HistoryOutcome::Failure, draft.ms, error);
@@ -193,8 +193,7 @@ impl History {
         if draft.kind != EventType::FlowForked {
             return;
         }
-        // What ran in the original, or waited for what only the original receives, does not end
-        // here.
+        // Attempts of the original, and waits that only the original can end, do not end here.
         use EventType as T;
         let ends = |open: &Open| {
             matches!(

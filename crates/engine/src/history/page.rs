@@ -1,5 +1,5 @@
-//! A history in pages. A page is reduced from where the oldest attempt began that the page before
-//! left open, not from the stream's beginning, and holds no more than was asked for.
+//! A history in pages. A page is reduced from the start of the oldest attempt that the page before
+//! left open, not from the stream's beginning, and holds at most the requested number of entries.
 
 use std::{fmt, ops::ControlFlow, str::FromStr};
 
@@ -14,7 +14,7 @@ pub struct HistoryCursor {
     from: u64,
     /// The event that ends the page's first attempts.
     at: u64,
-    /// How many attempts of those that this event ends stand on earlier pages.
+    /// How many of the attempts that this event ends are on earlier pages.
     skip: usize,
 }
 
@@ -47,7 +47,7 @@ impl FromStr for HistoryCursor {
     }
 }
 
-/// A page in the making.
+/// A page under construction.
 #[derive(Debug)]
 pub struct HistoryPage {
     history: History,
@@ -100,7 +100,7 @@ impl HistoryPage {
         };
         let open = self.history.open.values().map(|open| open.position);
         let from = open.chain([oldest_left]).min().unwrap_or(oldest_left);
-        // Whoever reads from there sees only those of them that began there or later.
+        // A reader from there sees only the attempts that began there or later.
         let seen = began.iter().take(skip + room);
         self.next = Some(HistoryCursor {
             from,

@@ -1,4 +1,4 @@
-//! Awaits of a visit: as the run keeps them, and as events say them.
+//! Awaits of a visit: as the run keeps them, and as event data.
 
 use riverrun_types::{
     Json, Millis, Name, Operation, StepRef, TriggerType,
@@ -8,17 +8,17 @@ use serde::{Deserialize, Serialize};
 
 use super::Wait;
 
-/// A wait that somebody else can end: an event, whoever holds a trigger's id, or the clock.
+/// A wait that others can end: an event, the holder of a trigger's id, or the clock.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Awaiting {
     /// The name under which the store keeps it.
     pub id: Name,
     pub what: AwaitFor,
-    /// When it is over in any case: a time's end, the timeout of the others.
+    /// Its end in any case: of a time, its due time; of the others, the timeout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_ms: Option<Millis>,
-    /// Said by the handler's code, which goes on with the answer; else by the definition.
+    /// Set by the handler's code, which goes on with the answer; else by the definition.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_code: bool,
 }
@@ -29,7 +29,7 @@ pub enum AwaitFor {
     Time,
     Event {
         event_kind: Name,
-        /// What the event must be like, for people.
+        /// The condition on the event, for people.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         condition: Option<Json>,
     },
@@ -100,7 +100,7 @@ impl Awaiting {
         }
     }
 
-    /// What a visit begins to wait for by an event.
+    /// The wait that begins with an event.
     pub fn of(fact: &Fact) -> Option<(&StepRef, Self)> {
         match fact {
             Fact::StepAwaitTime(at, data) => match data.into() {

@@ -1,4 +1,4 @@
-//! The reducer's part on branches: how they are entered, what they write, how they end.
+//! Branches in the reducer: how they are entered, write and end.
 
 use std::sync::Arc;
 
@@ -87,7 +87,7 @@ impl RunState {
         let Some(place) = self.scope_of(visit) else {
             return self.state_mut().set(key, value);
         };
-        // Below a key that belongs to somebody outside, the branch writes into its own copy.
+        // Below a key that an outer scope owns, the branch writes into its own copy.
         let outside = match key.tail() {
             [] => None,
             _ => self.view(visit).get(key.head()).cloned(),
@@ -106,7 +106,7 @@ impl RunState {
         self.scope_bytes = (self.scope_bytes + after).saturating_sub(before);
     }
 
-    /// A visit has ended: what the branches inside it held is gone with them.
+    /// A visit has ended: the scopes of its branches are dropped.
     pub(super) fn drop_scopes(&mut self, visit: &Visit) {
         let branches = visit.branches().map(|inside| inside.branches.as_slice());
         let scopes = branches.unwrap_or_default().iter();

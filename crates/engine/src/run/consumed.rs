@@ -1,4 +1,4 @@
-//! Which events the awaits of a run were given, so that none is given twice.
+//! Events that the awaits of a run have consumed, so that none is consumed twice.
 //!
 //! The run keeps references to the latest events of each kind. Earlier ones are summed up as a time:
 //! every event of the kind before it counts as consumed. So the state of a run that waits for ever
@@ -19,11 +19,11 @@ const MAX_KEPT: usize = 10_000;
 /// Under this name are the times that hold for all kinds.
 const ALL: &str = "";
 
-/// Takes note that an await was given an event.
+/// Records that an await has consumed an event.
 pub(super) fn add(consumed: &mut BTreeMap<Name, Vec<Json>>, kind: &Name, event: &Json) {
     let given = consumed.entry(kind.clone()).or_default();
     given.push(reference(event));
-    // Rarely, where few of many can be forgotten.
+    // Rarely, if few of many can be dropped.
     if given.len() >= MAX_KEPT && given.len().is_multiple_of(MAX_KEPT / 2) {
         forget_events(given);
     }
@@ -32,7 +32,7 @@ pub(super) fn add(consumed: &mut BTreeMap<Name, Vec<Json>>, kind: &Name, event: 
     }
 }
 
-/// The events of a kind that were given.
+/// The consumed events of a kind.
 pub(super) fn of(consumed: &BTreeMap<Name, Vec<Json>>, kind: &str) -> Vec<Json> {
     let lists = [ALL, kind]
         .into_iter()

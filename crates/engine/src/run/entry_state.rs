@@ -1,5 +1,6 @@
-//! What visits that run as jobs found when they were entered. Their code is called again after a
-//! failure, a loss or a wait, and is given the same input each time, whatever was written since.
+//! The state that visits found when they were entered, for visits that run as jobs. Their code is
+//! called again after a failure, a loss or a wait, and gets the same input each time, regardless of
+//! later writes.
 
 use std::sync::Arc;
 
@@ -13,13 +14,13 @@ use crate::{Select, TemplateTooLarge};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EntryState {
     pub state: State,
-    /// How many visits are still to be given their input from it.
+    /// How many visits still need their input from it.
     pub visits: usize,
 }
 
 impl RunState {
-    /// What a step selects for a visit that runs as a job: from what it found. The run's first visit
-    /// found the run's input.
+    /// The selected input of a visit that runs as a job: from the state that it found. The run's
+    /// first visit found the run's input.
     pub(crate) fn selected(
         &self,
         select: &Select,
@@ -37,11 +38,12 @@ impl RunState {
                 }
             };
         }
-        // One in a snapshot of a version that did not keep it goes by the state as it is.
+        // A visit in a snapshot of a version that did not keep it uses the current state.
         let found = visit.found.and_then(|at| self.found.get(&at));
         let state = found.map_or(&self.state, |found| &found.state);
         let view = self.view_around(visit, state, &visit.around);
-        // What its await brought came later: it is there for whoever names it, and no part of all.
+        // Values of its await came later: selectors can name them, and they are not part of the
+        // whole.
         let view = match is_full {
             true => visit.led(view),
             false => visit.seen(view),
@@ -49,7 +51,7 @@ impl RunState {
         select.resolve(&view, max_bytes)
     }
 
-    /// Lets a visit that is entered keep what it finds, where its input comes from that.
+    /// Keeps the state that an entered visit finds, if its input comes from that.
     pub(super) fn keep_found(&mut self, visit: &mut Visit) {
         let is_given = visit.input.is_some() || self.is_first(visit);
         if is_given || !self.queued.contains(&visit.key.step) {
@@ -62,14 +64,14 @@ impl RunState {
         });
         found.visits += 1;
         visit.found = Some(at);
-        // Nobody but the visit writes to its own branch while it is there.
+        // Only the visit writes to its own branch while it exists.
         let outer = self.forks_around(visit).skip(1);
         let scopes = outer.filter_map(|(holder, index)| holder.branch(index));
         let scopes: Vec<Arc<State>> = scopes.map(|branch| branch.scope.clone()).collect();
         visit.around = scopes;
     }
 
-    /// A visit that has ended needs what it found no more.
+    /// A visit that has ended does not need its found state any more.
     pub(super) fn drop_found(&mut self, visit: &Visit) {
         let Some(at) = visit.found else { return };
         let Some(found) = self.found.get_mut(&at) else {

@@ -1,4 +1,4 @@
-//! What a visit keeps of the operations of its handler's code.
+//! The recorded operations of a visit's code.
 
 use riverrun_types::{
     Json, Millis, Name, Operation,
@@ -7,14 +7,14 @@ use riverrun_types::{
 };
 use serde::{Deserialize, Serialize};
 
-/// One thing that a handler's code did and must not do twice.
+/// An operation of a handler's code that must not be repeated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Memo {
     /// `memo`, `emit`, `await` or `trigger`.
     pub op: Name,
     pub name: Name,
-    /// Which use of the name it was, as the code counts; absent for the first. What runs side by
-    /// side ends in another order than it began in.
+    /// Which use of the name it was, as the code counts; absent for the first. Concurrent
+    /// operations end in another order than they began in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nth: Option<u32>,
     #[serde(
@@ -30,7 +30,7 @@ pub struct Memo {
     )]
     pub error: Option<Json>,
     /// The kinds of the events that were emitted inside of this `ctx.run`. Their records belong to
-    /// it: nobody asks for them again.
+    /// it and are not read again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub emits: Vec<Name>,
 }
@@ -98,7 +98,7 @@ impl From<&StepMemo> for Memo {
 }
 
 impl MemoRetry {
-    /// The event that says so, which also says how long the operation waits.
+    /// The event of the failed try, with the time until the next one.
     pub fn data(self, delay_ms: Millis) -> StepMemoRetry {
         let Operation { op, name, nth } = self.operation;
         StepMemoRetry {

@@ -1,4 +1,4 @@
-//! A run as its stream makes it, and what can be asked of it.
+//! A run as the reduction of its stream, with its queries.
 
 mod apply;
 mod awaiting;
@@ -35,7 +35,7 @@ pub use self::{
 };
 use crate::View;
 
-/// Everything that the engine knows of a run. It changes by [`RunState::apply`] alone.
+/// The engine's state of a run. It changes by [`RunState::apply`] alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunState {
@@ -45,11 +45,11 @@ pub struct RunState {
     pub state: State,
     /// Visits that have not ended, in the order in which they were entered.
     pub visits: Visits,
-    /// Where each step that was ever entered stands, by its latest news.
+    /// The state of each step that was ever entered, by its latest event.
     pub steps: IndexMap<Name, StepSummary>,
     /// Visits begun so far.
     pub step_count: u64,
-    /// How many of these the flow's limit does not count: what undoes, and all that came before a
+    /// How many of these the flow's limit does not count: visits that undo, and all visits before a
     /// failed run began to undo.
     #[serde(default, skip_serializing_if = "riverrun_types::is_zero")]
     pub uncounted: u64,
@@ -61,7 +61,7 @@ pub struct RunState {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parked: Option<ParkedVisits>,
     pub parent: Option<Lineage>,
-    /// The story that the run belongs to, if that is not its own.
+    /// The story that the run belongs to, if it is not its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correlation: Option<Name>,
     pub created_ms: Millis,
@@ -73,11 +73,11 @@ pub struct RunState {
         deserialize_with = "present"
     )]
     pub result: Option<Json>,
-    /// Why the run failed. Set by the failure that nothing caught, the moment before the end.
+    /// Why the run failed. Set by the failure that nothing caught, just before the end.
     pub error: Option<Failure>,
-    /// Why the run was cancelled. Set with the last visit, the moment before the end.
+    /// Why the run was cancelled. Set with the last visit, just before the end.
     pub cancellation: Option<Cancellation>,
-    /// Events reduced so far: the length of the stream that this state stands for.
+    /// Events reduced so far: the length of the stream that leads to this state.
     pub len: u64,
     /// Steps whose visits run as jobs of a queue.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
@@ -91,17 +91,17 @@ pub struct RunState {
     /// Finished visits that can be undone, in the order in which they ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undo: Vec<Undo>,
-    /// The run has failed and undoes what it did.
+    /// The run has failed and undoes its steps.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub compensating: bool,
-    /// What the run ends with once that is done, where it has not failed itself.
+    /// The run's end after that, if it has not failed itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends_cancelled: Option<Cancellation>,
-    /// What finished visits have still to emit, in order: their events follow at once, and until
-    /// they are there the run has not ended.
+    /// The events that finished visits have still to emit, in order: they follow at once, and the
+    /// run does not end before them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub to_emit: Vec<ToEmit>,
-    /// What the latest emitted event carried: the visits that it enters are given it.
+    /// The payload of the latest emitted event: the input of the visits that it enters.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -111,18 +111,18 @@ pub struct RunState {
     /// The id of that event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latest_id: Option<Name>,
-    /// References of the events that awaits were given, by their kinds; the earlier ones of many as
-    /// a time ([`consumed`]).
+    /// References of the events that awaits have consumed, by their kinds; the earlier ones of many
+    /// as a time ([`consumed`]).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub consumed: BTreeMap<Name, Vec<Json>>,
     /// The event that wrote the state last, by its number in the stream.
     #[serde(default, skip_serializing_if = "riverrun_types::is_zero")]
     pub written: u64,
-    /// The state as visits that run as jobs found it when they were entered, by the event that had
+    /// The state that visits which run as jobs found when they were entered, by the event that had
     /// written it last.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub found: BTreeMap<u64, EntryState>,
-    /// The bytes that the branches under way hold: their items and what their steps wrote.
+    /// The bytes of active branches: their items and the writes of their steps.
     #[serde(default, skip_serializing_if = "riverrun_types::is_zero")]
     pub scope_bytes: usize,
 }
@@ -135,7 +135,7 @@ pub struct ParkedVisits {
     pub since_ms: Millis,
 }
 
-/// An event that a step with `join: all` keeps until the others are there.
+/// An event that a step with `join: all` keeps until the others have arrived.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HeldEvent {
     pub step: Name,
@@ -184,7 +184,7 @@ impl ToEmit {
     }
 }
 
-/// The latest news of a step.
+/// The latest state of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StepSummary {
@@ -249,16 +249,15 @@ impl RunState {
         self.visits.get(key)
     }
 
-    /// What a visit can see: the run's state, and around it from the outside in, what each fork was
-    /// given and what belongs to the branch of it; then what its await brought (`awaited`). The
-    /// failure that led to the visit, or to a fork around it, is `error` where none of these has
-    /// that name.
+    /// The view of a visit: the run's state, and around it from the outside in, the input of each
+    /// fork and the values of its branch; then the value of its await (`awaited`). The failure that
+    /// led to the visit, or to a fork around it, is `error` if none of these has that name.
     pub fn view<'a>(&'a self, visit: &'a Visit) -> View<'a> {
         visit.seen(self.view_around(visit, &self.state, &[]))
     }
 
-    /// What can be seen where a visit stands, on a state. The scopes of the branches around its own
-    /// one may be given, from the innermost.
+    /// The view at the place of a visit, on a state. The scopes of the branches around its own one
+    /// may be given, from the innermost.
     fn view_around<'a>(
         &'a self,
         visit: &'a Visit,
@@ -278,7 +277,7 @@ impl RunState {
         view
     }
 
-    /// The visits whose branches a visit stands in, from the innermost, each with the branch.
+    /// The visits whose branches contain a visit, from the innermost, each with the branch.
     pub(crate) fn forks_around<'a>(
         &'a self,
         visit: &'a Visit,
@@ -297,7 +296,7 @@ impl RunState {
             .filter(move |visit| self.may_begin(visit, now))
     }
 
-    /// Whether there is something to do for it right now.
+    /// Whether the run has work right now.
     pub fn can_go_on(&self, now: Millis) -> bool {
         !self.to_emit.is_empty() || self.runnable(now).next().is_some()
     }
@@ -314,7 +313,7 @@ impl RunState {
             }
     }
 
-    /// Whether a copy costs next to nothing, which it does not where there are many branches.
+    /// Whether a copy is cheap, which it is not with many branches.
     pub fn is_small(&self) -> bool {
         const FEW: usize = 256;
         let branches = self.visits.iter().filter_map(Visit::branches);
@@ -322,9 +321,9 @@ impl RunState {
         self.visits.len() + branches <= FEW
     }
 
-    /// When something in the run happens by itself, the next attempt of a step that runs as a job
-    /// included; `NEVER` if only others can move it. That attempt is due in its queue: the run
-    /// itself need not be taken up for it.
+    /// When the run changes by itself, the next attempt of a step that runs as a job included;
+    /// `NEVER` if only others can move it. That attempt is due in its queue: the run itself need
+    /// not be claimed for it.
     pub fn due_ms(&self) -> Millis {
         if self.status.is_ended() || self.paused {
             return NEVER;
@@ -336,8 +335,8 @@ impl RunState {
         jobs.chain([self.wake_ms()]).min().unwrap_or(NEVER)
     }
 
-    /// The events of a kind that an await of a visit passes over: those that awaits of the run were
-    /// given, and the one that entered the visit. `own` is what the events of the run have in common.
+    /// The events of a kind that an await of a visit passes over: those that awaits of the run have
+    /// consumed, and the one that entered the visit. `own` is the envelope of the run's events.
     pub fn consumed(&self, visit: &VisitKey, kind: &str, own: &EventContext) -> Vec<Json> {
         let mut consumed = consumed::of(&self.consumed, kind);
         let Some(visit) = self.visit(visit) else {

@@ -1,5 +1,5 @@
-//! Which event may come next. What the engine emits always may; a stream from elsewhere is held to
-//! the same, so that no state comes about that the engine could not have made.
+//! Which event may come next. The engine's own events always may; an imported stream must follow
+//! the same rules, so that it leads to no state that the engine could not have made.
 
 use riverrun_types::{
     Draft, EventType, Name, Path, RunId, StepRef, VisitStatus, VisitStatus as S,
@@ -31,7 +31,7 @@ impl RunState {
         self.check_fact(&fact, kind)
     }
 
-    /// For each event, what must hold before it.
+    /// The condition of each event.
     fn check_fact(&self, fact: &Fact, kind: &EventType) -> Check {
         let visit =
             |at: &StepRef, expected: &[VisitStatus]| self.check_visit(at, 0, expected, kind);
@@ -110,8 +110,8 @@ impl RunState {
         )
     }
 
-    /// The event speaks of a visit that is there and in one of these states, and of its latest
-    /// attempt, or of the one that comes.
+    /// The event refers to an active visit in one of these states, and to its latest attempt, or to
+    /// the next one.
     fn check_visit(
         &self,
         at: &StepRef,
@@ -126,7 +126,7 @@ impl RunState {
         }
     }
 
-    /// A handler's work is done: of a visit that runs, or that waits for its branches.
+    /// The end of a handler's work: of a running visit, or one that waits for its branches.
     fn check_end(&self, at: &StepRef, kind: &EventType) -> Check {
         let visit = self.visit(&VisitKey::of(at));
         let is_fork = visit.is_some_and(|visit| visit.branches().is_some());
@@ -188,7 +188,7 @@ fn check_names<'a>(names: impl IntoIterator<Item = &'a Name>) -> Check {
     names.into_iter().try_for_each(|name| check_name(name))
 }
 
-/// What `flow.schema.json` says of the names of steps.
+/// The rules of `flow.schema.json` for the names of steps.
 fn check_name(name: &str) -> Check {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
     let first = |c: char| c.is_ascii_alphanumeric() || c == '_';

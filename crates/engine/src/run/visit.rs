@@ -1,4 +1,4 @@
-//! A visit that has not ended: where it stands, what it waits for, the branches inside it.
+//! A visit that has not ended: its state, its wait, the branches inside it.
 
 use std::sync::Arc;
 
@@ -30,22 +30,22 @@ pub struct Visit {
     pub caught: Option<Arc<State>>,
     pub since_ms: Millis,
     pub wait: Option<Wait>,
-    /// What the event that entered it gave; the step's selector when absent.
+    /// The input of the event that entered it; the step's selector when absent.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         deserialize_with = "present"
     )]
     pub input: Option<Json>,
-    /// What the declared await before the handler brought.
+    /// The value of the declared await before the handler.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         deserialize_with = "present"
     )]
     pub awaited: Option<Json>,
-    /// What had come of the await whose timeout led here: it is `awaited`, until its own await
-    /// brings something.
+    /// The values so far of the await whose timeout led here: they are `awaited`, until its own
+    /// await is fired.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -55,7 +55,7 @@ pub struct Visit {
     /// The id of the event of its run that entered it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entered_by: Option<Name>,
-    /// What the handler's code has done so far, in order: its next attempt is given the answers.
+    /// The journal of the handler's code, in order: its next attempt gets the answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub journal: Vec<Memo>,
     /// Operations of the handler's code that failed and are tried again.
@@ -72,11 +72,11 @@ pub struct Visit {
     pub around: Vec<Arc<State>>,
 }
 
-/// A callback as the record of its creation says.
+/// A callback, according to the record of its creation.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(crate) struct Callback {
     pub id: Name,
-    /// It can be opened again and again.
+    /// It can be resumed repeatedly.
     #[serde(default)]
     pub many: bool,
 }
@@ -99,7 +99,7 @@ impl Visit {
         }
     }
 
-    /// What awaits of definitions have brought: its own, or the one whose timeout led here.
+    /// The values of awaits of definitions: its own, or the one whose timeout led here.
     pub fn brought(&self) -> Option<&Json> {
         self.awaited.as_ref().or(self.so_far.as_ref())
     }
@@ -143,7 +143,7 @@ impl Visit {
         u32::try_from(answers.count()).unwrap_or(u32::MAX)
     }
 
-    /// Whether a callback can be resumed no more.
+    /// Whether a callback can no longer be resumed.
     pub(crate) fn is_over(&self, callback: &Callback) -> bool {
         let mut answers = self.answers(&callback.id);
         answers.any(|memo| memo.error.is_some() || !callback.many)
@@ -155,8 +155,7 @@ impl Visit {
         self.journal.iter().filter(is_answer).count()
     }
 
-    /// An await of the handler's code is over: what comes now is an execution with attempts of its
-    /// own.
+    /// An await of the handler's code has ended: the next execution has attempts of its own.
     pub(super) fn go_on(&mut self, answer: Memo, job: Option<Wait>) {
         self.journal.push(answer);
         self.failures = 0;
@@ -179,7 +178,7 @@ impl Visit {
         self.journal.push(memo);
     }
 
-    /// What is known of an operation that is tried again.
+    /// The state of an operation that is tried again.
     pub fn retry_of(&self, operation: &Operation) -> Option<&MemoRetry> {
         let mut retries = self.retries.iter();
         retries.find(|retry| retry.operation == *operation)
@@ -190,8 +189,8 @@ impl Visit {
         self.journal.iter().filter(is_answer)
     }
 
-    /// The events of a kind that awaits of the visit were given, those of its definition and those
-    /// of its code.
+    /// The events of a kind that awaits of the visit have consumed, those of its definition and
+    /// those of its code.
     pub fn given(&self, event_kind: &str) -> Vec<Json> {
         let answers = self
             .answers(event_kind)
@@ -240,21 +239,21 @@ pub struct InBranch {
     pub index: usize,
 }
 
-/// What a visit waits for.
+/// The wait of a visit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Wait {
     Time {
         until_ms: Millis,
         reason: Option<String>,
-        /// What the step puts out then.
+        /// The output of the step then.
         #[serde(
             default,
             skip_serializing_if = "Option::is_none",
             deserialize_with = "present"
         )]
         output: Option<Json>,
-        /// Where the step goes then, if that is not for its transitions to say.
+        /// The next step then, if the transitions do not decide it.
         #[serde(
             default,
             skip_serializing_if = "Option::is_none",
@@ -276,7 +275,7 @@ pub enum Wait {
         until_ms: Option<Millis>,
     },
     Await(Awaiting),
-    /// It was parked, and begins again once somebody releases it.
+    /// It was parked, and begins again once it is released.
     Parked(Parked),
 }
 
@@ -299,7 +298,7 @@ pub struct Branches {
 }
 
 impl Branches {
-    /// Nothing inside can change the outcome any more.
+    /// No branch can change the outcome any more.
     pub(crate) fn is_settled(&self) -> bool {
         self.ended == self.branches.len() || (self.fail_fast && self.failed > 0)
     }
@@ -320,8 +319,8 @@ impl Branches {
 pub struct Branch {
     pub step: Name,
     pub status: BranchStatus,
-    /// What belongs to the branch alone: `item`, `index` and, if the fork is scoped, what its
-    /// steps wrote.
+    /// The branch's own values: `item`, `index` and, if the fork is scoped, the writes of its
+    /// steps.
     pub scope: Arc<State>,
     #[serde(
         default,

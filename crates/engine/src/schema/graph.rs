@@ -1,8 +1,8 @@
 //! The subschemas of a schema and how one leads to another, to know beforehand what it costs.
 //!
-//! A subschema applies others to the value at hand (`allOf`, `$ref` …, *in place*) or to the members
-//! and elements of that value. In place, work multiplies: 40 levels of `allOf: [next, next]` are 2^40
-//! evaluations of one number. Such schemas are refused before they are compiled.
+//! A subschema applies others to the same value (`allOf`, `$ref` …, *in place*) or to the members
+//! and elements of that value. In place, work multiplies: 40 levels of `allOf: [next, next]` are
+//! 2^40 evaluations of one number. Such schemas are rejected before they are compiled.
 //!
 //! Below members and elements work multiplies with the depth of the value: a list whose schema has
 //! two branches for its `next` may be evaluated 2^n times at its n-th element. That depends on the
@@ -27,7 +27,7 @@ const MAX_WEIGHT: u64 = 2_000;
 const MAX_CHAIN: usize = 32;
 /// References, each inside the target of the one before. Compilation recurses into each.
 const MAX_REFERENCES: usize = 2_000;
-/// What all patterns together may weigh.
+/// The limit of all patterns together.
 const MAX_PATTERN_WEIGHT: u64 = 200_000;
 
 /// The types that a value may have.
@@ -40,12 +40,12 @@ pub(super) type Id = usize;
 #[derive(Debug)]
 pub(super) struct Graph {
     nodes: Vec<Node>,
-    /// What one byte of a value costs at most, wherever it is in the value. `u64::MAX` where that
+    /// The most that one byte of a value costs, wherever it is in the value. `u64::MAX` if that
     /// depends on the value.
     per_byte: u64,
 }
 
-/// What is counted.
+/// The counted quantities.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Steps {
     /// Rules that could be broken: collecting what is wrong keeps something for each.
@@ -57,13 +57,13 @@ pub(super) enum Steps {
 
 #[derive(Debug, Default)]
 struct Node {
-    /// What its own rules cost.
+    /// The cost of its own rules.
     own: u64,
-    /// What its patterns cost for each byte of a text.
+    /// The cost of its patterns for each byte of a text.
     pattern: u64,
-    /// What its patterns cost for each text, however short.
+    /// The cost of its patterns for each text, however short.
     steps_back: u64,
-    /// What the patterns of `patternProperties` cost for each byte of a member's name.
+    /// The cost of the patterns of `patternProperties` for each byte of a member's name.
     name_pattern: u64,
     /// Values that a value is compared with.
     compared: u64,
@@ -118,7 +118,7 @@ impl Graph {
         self.per_byte.saturating_mul(bytes as u64 + 1) <= budget
     }
 
-    /// What one byte costs at most. `order`: every subschema after those that it applies in place.
+    /// The most that one byte costs. `order`: every subschema after those that it applies in place.
     fn most_per_byte(&self, order: &[Id]) -> u64 {
         // Evaluations of one value at a subschema; those of one value below it; those of a member or
         // an element of its value.
@@ -171,7 +171,7 @@ impl Graph {
         u64::MAX
     }
 
-    /// What a value costs at a subschema, and how many lead to one another there.
+    /// The cost of a value at a subschema, and how many lead to one another there.
     fn weigh(
         &self,
         id: Id,
@@ -611,7 +611,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// What a pattern costs for each byte of a text, and for each text.
+    /// The cost of a pattern for each byte of a text, and for each text.
     fn pattern(&mut self, pattern: &str) -> Result<(u64, u64), String> {
         let weight = pattern::weight(pattern);
         self.pattern_weight = self.pattern_weight.saturating_add(weight);

@@ -1,9 +1,9 @@
-//! What is wrong with a value, as far as somebody reads it.
+//! The issues of an invalid value, within bounds.
 //!
-//! The validator collects everything before it gives the first thing, and keeps what is wrong in
-//! every branch of a choice: a megabyte of numbers against `items: {anyOf: […]}` would take
-//! gigabytes. So everything is collected only from values for which that is little; of a large value
-//! the first thing is found, and then what is wrong close to it.
+//! The validator collects all issues before it returns the first, and keeps those of every branch
+//! of a choice: a megabyte of numbers against `items: {anyOf: […]}` would take gigabytes. So all
+//! issues are collected only for values with few of them; for a large value the first issue is
+//! found, and then those close to it.
 
 use jsonschema::error::ValidationErrorKind;
 use serde_json::Value;
@@ -13,7 +13,7 @@ use super::{Schema, SchemaIssue, Steps, dotted, rule, shorten};
 /// Issues that are listed.
 const MAX_ISSUES: usize = 100;
 
-/// What all messages together may have.
+/// The limit of all messages together.
 const MAX_MESSAGE_BYTES: usize = 16 << 10;
 
 /// Steps within which everything is collected; each may keep half a kilobyte.
@@ -67,8 +67,8 @@ impl Schema {
         }
     }
 
-    /// What is wrong with the elements of a large array from the one on that a pointer leads to.
-    /// Nothing where the place of an element may matter.
+    /// The issues of the elements of a large array, from the one that a pointer leads to. Nothing
+    /// if the place of an element may matter.
     fn near(&self, value: &Value, pointer: &str) -> Vec<SchemaIssue> {
         if has_places(&self.document) {
             return Vec::new();

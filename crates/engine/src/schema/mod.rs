@@ -1,7 +1,7 @@
 //! JSON Schemas of inputs, state and handler configs, compiled once.
 //!
-//! What a schema may cost is known before it is compiled (`graph`); what is wrong with a value is
-//! listed only as far as somebody reads it (`issues`).
+//! The cost of a schema is known before it is compiled (`graph`); the list of a value's issues is
+//! bounded (`issues`).
 
 mod choice;
 mod graph;
@@ -28,7 +28,7 @@ pub struct Schema {
     relaxed: Arc<OnceLock<Option<Schema>>>,
 }
 
-/// One thing that breaks a schema: where, which rule, in words.
+/// An issue of a value: where, which rule, in words.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SchemaIssue {
     pub path: String,
@@ -51,7 +51,7 @@ impl SchemaIssue {
 pub enum SchemaError {
     #[error("{0}")]
     Invalid(String),
-    /// Evaluation could take too long: refused before anything is compiled.
+    /// Evaluation could take too long: rejected before anything is compiled.
     #[error("the schema is too complex: {0}")]
     TooComplex(String),
 }
@@ -80,7 +80,7 @@ const MAX_WORK: usize = 50_000_000;
 const MAX_VALUES: usize = 500_000;
 
 impl Schema {
-    /// Compiles a schema. References to other documents are refused: nothing is fetched.
+    /// Compiles a schema. References to other documents are rejected: none is fetched.
     pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
         let graph = Graph::of(schema).map_err(SchemaError::TooComplex)?;
         let [linear, stepping_back] = options();
@@ -96,8 +96,8 @@ impl Schema {
         })
     }
 
-    /// Whether a value is evaluated within a millisecond or so. Others are evaluated where nothing
-    /// waits.
+    /// Whether a value is evaluated within a millisecond or so. Others are evaluated off the
+    /// request threads.
     pub fn is_light(&self, value: &Json) -> bool {
         let bytes = value.bytes();
         self.is_light_for(bytes) || (bytes <= LIGHT && !self.is_beyond(&value.value(), LIGHT))
@@ -112,8 +112,7 @@ impl Schema {
         self.graph.is_beyond(value, Steps::Evaluation, steps)
     }
 
-    /// The first hundred things that are wrong with a value. One with too many values in it is not
-    /// parsed.
+    /// The first hundred issues of a value. A value with too many parts is not parsed.
     pub fn issues_of(&self, value: &Json) -> Vec<SchemaIssue> {
         match value.has_more_values(MAX_VALUES) {
             true => vec![too_complex(format!(
@@ -123,7 +122,7 @@ impl Schema {
         }
     }
 
-    /// The first hundred things that are wrong with a value.
+    /// The first hundred issues of a value.
     pub fn issues(&self, value: &Value) -> Vec<SchemaIssue> {
         if self.is_beyond(value, MAX_WORK) {
             let message = "the value is too large for a schema of this complexity";
@@ -135,7 +134,7 @@ impl Schema {
         }
     }
 
-    /// What is wrong, with the member that was probably meant where one means nothing.
+    /// The issues, with a suggestion for a member without a meaning.
     fn message(&self, error: &ValidationError<'_>) -> String {
         let ValidationErrorKind::AdditionalProperties { unexpected } = error.kind() else {
             return match issues::is_short(error.instance()) {
@@ -151,8 +150,8 @@ impl Schema {
         unknown.collect::<Vec<_>>().join(", ")
     }
 
-    /// What a write would break. Keys that the state does not have yet may still come, so a
-    /// missing top-level key is no issue.
+    /// The issues of a write. The state may still lack keys, so a missing top-level key is no
+    /// issue.
     pub fn state_issues(&self, state: &State) -> Vec<SchemaIssue> {
         let mut issues = self.relaxed().issues_of(&state.json());
         issues.retain(|issue| issue.rule != "required" || issue.path.contains('.'));
@@ -263,7 +262,8 @@ fn rule(schema_path: &str) -> String {
         .to_owned()
 }
 
-/// Why a schema is none. The library speaks of its own build where a reference leads elsewhere.
+/// Why a schema is invalid. The library's own message mentions its build if a reference leads
+/// elsewhere.
 fn refused(message: &str) -> String {
     match message.contains("`resolve-") {
         true => "it refers to another document, and nothing is fetched: put that schema into \
@@ -593,7 +593,7 @@ mod tests {
         assert_eq!(paths, ["400000", "400007"]);
     }
 
-    /// What is wrong in every branch of a choice about something large is not collected.
+    /// The issues of every branch of a choice about a large value are not collected.
     #[test]
     fn a_choice_about_a_large_value_is_one_issue() {
         let schema = Schema::compile(&json!({"properties": {"rows": {"anyOf": [

@@ -1,4 +1,4 @@
-//! What a regular expression costs to compile, about: a counted repetition is unfolded.
+//! The approximate cost of compiling a regular expression: a counted repetition is unfolded.
 
 use std::{iter::Peekable, str::Chars};
 

@@ -1,5 +1,5 @@
-//! What an await says: the fields of its type, the values that its `match` names, how far it looks
-//! back.
+//! Validation of an await: the fields of its type, the values that its `match` names, how far it
+//! looks back.
 
 use riverrun_types::Delay;
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Check;
 
-/// The fields that mean nothing in an await of a type. The schema refuses those that never did.
+/// The fields that an await of a type ignores. The schema rejects unknown ones.
 const STRANGE: [(&str, &[&str]); 3] = [
     ("event", &["delay", "triggerType", "payload"]),
     (
@@ -27,7 +27,7 @@ const STRANGE: [(&str, &[&str]); 3] = [
     ),
 ];
 
-/// What an event has when awaits are held against it.
+/// The members of an event that awaits are compared with.
 const ENVELOPE: [&str; 12] = [
     "data",
     "type",
@@ -63,7 +63,7 @@ impl Check<'_> {
         self.lookback(at, awaits);
     }
 
-    /// A part of the event, and what it must equal.
+    /// A part of the event, and its required value.
     fn matched(&mut self, at: &str, path: &str, from: &Value) {
         let head = path.split('.').next().unwrap_or_default();
         if !ENVELOPE.contains(&head) {
@@ -83,7 +83,7 @@ impl Check<'_> {
         }
     }
 
-    /// Nobody finds an event that is kept no more.
+    /// Events that are not kept any more cannot be found.
     fn lookback(&mut self, at: &str, awaits: &Value) {
         let far = awaits.get("lookback").map(Delay::deserialize);
         let far_ms = far.and_then(|far| far.ok()?.ms());

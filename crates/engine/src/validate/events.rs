@@ -1,5 +1,5 @@
-//! What a step has to do with events and with time: whom it hears, what it emits, what it awaits,
-//! how it is undone.
+//! Validation of a step's events and times: its subscriptions, the events that it emits, its awaits
+//! and its compensation.
 
 use riverrun_types::{EventType, time};
 use serde_json::{Map, Value};
@@ -22,7 +22,7 @@ pub fn is_function(text: &str) -> bool {
 const LATER: [&str; 3] = ["parallel", "map", "sub-flow"];
 
 impl Check<'_> {
-    /// What a step has to do with events.
+    /// The events of a step.
     pub(super) fn events(&mut self, at: &str, step: &Value, steps: &Map<String, Value>) {
         let subscriptions = step.get("subscriptions").and_then(Value::as_array);
         for (number, subscription) in subscriptions.into_iter().flatten().enumerate() {
@@ -66,8 +66,7 @@ impl Check<'_> {
         }
     }
 
-    /// What the page of a callback shows: a function, or JSON with parts of the input and the
-    /// state.
+    /// The content of a callback's page: a function, or JSON with parts of the input and the state.
     fn payload(&mut self, at: String, payload: Option<&Value>) {
         match payload {
             None => {}
@@ -80,7 +79,7 @@ impl Check<'_> {
         }
     }
 
-    /// The page that a person answers on signs nothing, so nobody could ever use its link.
+    /// The callback's page sends no signature, so its link could never be used.
     fn signed(&mut self, at: &str, awaits: &Value) {
         let is_user = awaits.get("triggerType").is_some_and(|kind| kind == "user");
         let is_signed = awaits.get("secretEnv").is_some_and(|name| !name.is_null());
@@ -90,7 +89,7 @@ impl Check<'_> {
         }
     }
 
-    /// Tells of a timeout that can never matter.
+    /// Reports a timeout that has no effect.
     fn timeout(&mut self, at: &str, awaits: &Value) {
         let has = |field: &str| awaits.get(field).is_some_and(|value| !value.is_null());
         let is_time = awaits.get("type").is_some_and(|kind| kind == "time");
@@ -110,7 +109,7 @@ impl Check<'_> {
         self.say(at, "timeout", message, Severity::Warning);
     }
 
-    /// A handler that leaves its result to others has none from which a delay could be computed.
+    /// A handler that leaves its result to others has no result from which to compute a delay.
     fn pause(&mut self, at: &str, step: &Value) {
         let handler = step.get("type").and_then(Value::as_str);
         let delay = step.get("await").and_then(|awaits| awaits.get("delay"));
@@ -125,8 +124,8 @@ impl Check<'_> {
         }
     }
 
-    /// What a built-in handler emits is written as it stands. What a process may emit is judged when
-    /// it does.
+    /// A built-in handler emits exactly the declared kinds. The events of a process are judged when
+    /// it emits them.
     fn emits(&mut self, at: &str, step: &Value) {
         let kinds = step.get("emits").and_then(Value::as_array);
         let handler = step.get("type").and_then(Value::as_str);
@@ -141,7 +140,7 @@ impl Check<'_> {
         }
     }
 
-    /// A kind of event that can come: what riverrun itself writes enters no step and ends no wait.
+    /// A kind of event that can be emitted: riverrun's own records enter no step and end no wait.
     fn emitted(&mut self, at: String, kind: Option<&Value>) {
         let kind = kind.and_then(Value::as_str).map(EventType::parse);
         if let Some(kind) = kind.filter(|kind| !kind.is_emitted()) {

@@ -2,7 +2,7 @@
 
 use super::{Issue, MAX_ISSUES, Severity};
 
-/// Characters of a message and of a path. Both may quote what the definition says.
+/// Characters of a message and of a path. Both may quote the definition.
 const MAX_MESSAGE: usize = 500;
 const MAX_PATH: usize = 500;
 
@@ -15,8 +15,8 @@ pub(super) struct Issues {
 }
 
 impl Issues {
-    /// Adds an issue. In a full list an error takes the place of the last warning, so that a
-    /// definition with an error is never taken for one without.
+    /// Adds an issue. In a full list an error replaces the last warning, so that a definition with
+    /// an error always has one in the list.
     pub fn add(&mut self, mut issue: Issue) {
         let is_warning = issue.severity == Severity::Warning;
         if self.found.len() >= MAX_ISSUES {
@@ -36,12 +36,12 @@ impl Issues {
         self.found.push(issue);
     }
 
-    /// Whether nothing can be added any more.
+    /// Whether the list is full.
     pub fn is_full(&self) -> bool {
         self.found.len() >= MAX_ISSUES && self.warnings == 0
     }
 
-    /// All of them, and one that says that there were more.
+    /// All of them, with one that reports the omitted ones.
     pub fn all(mut self) -> Vec<Issue> {
         if self.is_more || self.is_full() {
             self.found.push(Issue {

@@ -1,7 +1,7 @@
 //! Whether emitted events have subscribers, and subscriptions have emitters.
 //!
-//! Both are warnings: an event that nobody in the flow takes may be awaited by another run, and one
-//! that nobody in the flow emits may come from outside. But a misspelt kind looks the same.
+//! Both are warnings: an event without a subscriber in the flow may be awaited by another run, and
+//! one without an emitter in the flow may come from outside. But a misspelt kind looks the same.
 
 use std::collections::HashSet;
 
@@ -58,7 +58,7 @@ pub(super) fn subscribed(step: &Value) -> impl Iterator<Item = (usize, &str)> {
         .filter_map(|(number, entry)| Some((number, entry.get("eventKind")?.as_str()?)))
 }
 
-/// By which kinds of events a step is entered, resumed or undone.
+/// The kinds of events by which a step is entered, resumed or undone.
 fn takes(step: &Value) -> Vec<&str> {
     let mut kinds: Vec<&str> = subscribed(step).map(|(_, kind)| kind).collect();
     let awaited = step.get("await").and_then(|awaits| awaits.get("eventKind"));
@@ -67,7 +67,7 @@ fn takes(step: &Value) -> Vec<&str> {
     kinds
 }
 
-/// By which kinds of events a finished visit of a step is undone, and where they stand.
+/// The kinds of events by which a finished visit of a step is undone, with their paths.
 fn undone(step: &Value) -> impl Iterator<Item = (String, &str)> {
     let on = step.get("compensation").and_then(|undo| undo.get("on"));
     let one = on.and_then(Value::as_str);

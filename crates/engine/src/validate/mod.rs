@@ -1,5 +1,5 @@
-//! Everything that is wrong with a definition, at once: its form by the schema, then what no schema
-//! can say, of each step (`step`, `events`) and of all of them together (`reach`, `links`).
+//! Validation of a definition: its form by the schema, then the rules beyond a schema, of each step
+//! (`step`, `events`) and of all of them together (`reach`, `links`).
 
 mod awaits;
 mod events;
@@ -24,7 +24,7 @@ use issues::Issues;
 
 use crate::{Schema, SchemaError, SchemaIssue};
 
-/// One thing to say about a definition.
+/// An issue of a definition.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Issue {
     /// A dot path into the definition.
@@ -41,36 +41,36 @@ pub enum Severity {
     Warning,
 }
 
-/// What validation has to know about handlers.
+/// The facts about handlers that validation needs.
 pub trait Catalog {
     fn is_known(&self, handler: &str) -> bool;
     /// Every handler's type, for messages.
     fn known(&self) -> Vec<String>;
-    /// What is wrong with a config; paths are relative to it.
+    /// The issues of a config; paths are relative to it.
     fn config_issues(&self, handler: &str, config: &Value) -> Vec<SchemaIssue>;
     /// The steps that a config leads to, with the path that names each.
     fn targets(&self, handler: &str, config: &Value) -> Vec<(String, String)>;
-    /// Whether there is a process of a name: a step may have it for its type.
+    /// Whether a process of a name exists: a step may have it as its type.
     fn is_process(&self, name: &str) -> bool {
         let _ = name;
         false
     }
-    /// What a config names that is not known yet and may still come, such as a process; paths are
-    /// relative to it. A flow may name itself.
+    /// Unknown names in a config that may still appear, such as a process; paths are relative to
+    /// it. A flow may name itself.
     fn unknown_names(&self, handler: &str, config: &Value, flow: &str) -> Vec<SchemaIssue> {
         let _ = (handler, config, flow);
         Vec::new()
     }
-    /// Whether a handler always says itself where the run goes, so that `onSuccess` is never taken.
+    /// Whether a handler always sets the next step itself, so that `onSuccess` is never used.
     fn chooses(&self, handler: &str) -> bool {
         let _ = handler;
         false
     }
-    /// For how long emitted events are kept for awaits that look back, where that is known.
+    /// How long emitted events are kept for awaits that look back, if that is known.
     fn kept_ms(&self) -> Option<Millis> {
         None
     }
-    /// What is wrong with an expression.
+    /// The issue of an expression.
     fn expression_issue(&self, source: &str) -> Option<String> {
         let _ = source;
         None
@@ -89,16 +89,16 @@ fn compiled_schema() -> &'static Result<Schema, SchemaError> {
     SCHEMA.get_or_init(|| Schema::compile(flow_schema()))
 }
 
-/// Whether a definition must be refused.
+/// Whether a definition must be rejected.
 pub fn errors(issues: &[Issue]) -> bool {
     issues.iter().any(|issue| issue.severity == Severity::Error)
 }
 
-/// How much validation looks at and says.
+/// The bounds of a validation.
 pub struct Bounds<'a> {
-    /// The most steps that a definition may have. One with more is not looked at any further.
+    /// The most steps that a definition may have. A larger one is not validated any further.
     pub max_steps: usize,
-    /// Asked before each step whether validation has taken too long.
+    /// Called before each step, to check whether validation has taken too long.
     pub is_over: &'a dyn Fn() -> bool,
 }
 
@@ -117,7 +117,7 @@ impl Default for Bounds<'_> {
     }
 }
 
-/// The one issue of a definition that has more steps than are looked at.
+/// The only issue of a definition with too many steps.
 pub fn too_many_steps(max_steps: usize) -> Issue {
     Issue {
         path: "steps".to_owned(),
@@ -129,13 +129,13 @@ pub fn too_many_steps(max_steps: usize) -> Issue {
     }
 }
 
-/// Everything that is wrong with a definition, within the default bounds.
+/// The issues of a definition, within the default bounds.
 pub fn validate(definition: &Value, catalog: &dyn Catalog) -> Vec<Issue> {
     validate_within(definition, catalog, &Bounds::default())
 }
 
-/// Everything that is wrong with a definition: at most [`MAX_ISSUES`], and one more that says so
-/// where there were others. The work grows with the size of the definition, not with its square.
+/// The issues of a definition: at most [`MAX_ISSUES`], and one more that reports the omitted ones.
+/// The work grows with the size of the definition, not with its square.
 pub fn validate_within(
     definition: &Value,
     catalog: &dyn Catalog,

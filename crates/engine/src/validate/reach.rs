@@ -1,4 +1,4 @@
-//! Whether anything leads to a step.
+//! Reachability of steps.
 
 use std::{
     borrow::Cow,
@@ -19,7 +19,7 @@ impl Check<'_> {
         };
         let mut reached: HashSet<&str> = HashSet::new();
         let mut ahead: VecDeque<Cow<'_, str>> = VecDeque::from([Cow::Borrowed(initial)]);
-        // What no step emits has to come from outside.
+        // Events that no step emits have to come from outside.
         let emitted = steps.values().flat_map(emits);
         let emitted: HashSet<&str> = emitted.map(|(_, kind)| kind).collect();
         // The steps that a kind of event enters, until a step is reached that emits it.

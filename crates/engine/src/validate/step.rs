@@ -1,4 +1,4 @@
-//! A step by itself: its handler and config, what it is given, and where it goes on.
+//! A step by itself: its handler and config, its input, and its transitions.
 
 use riverrun_types::Selector;
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! Definitions with their faults, and that no definition at all makes validation panic.
+//! Invalid definitions and their issues, and proof that no definition makes validation panic.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -232,7 +232,7 @@ fn every_issue_is_found_at_once() {
     );
 }
 
-/// Steps that only feed each other are reached by nobody; what nobody emits comes from outside.
+/// Steps that only feed each other are unreachable; an event without an emitter comes from outside.
 #[test]
 fn steps_that_only_feed_each_other_are_reported() {
     let step = |takes: &str, emits: &str| {

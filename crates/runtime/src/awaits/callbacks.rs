@@ -1,4 +1,4 @@
-//! Callbacks: awaits that a request from outside ends by their id.
+//! Callbacks: awaits that an outside request resumes by their id.
 
 use data_encoding::HEXLOWER_PERMISSIVE;
 use hmac::{Hmac, KeyInit, Mac};
@@ -18,7 +18,7 @@ use crate::{
 
 /// A request that resumes a callback.
 pub struct CallbackAnswer<'a> {
-    /// What is handed in, and becomes what the step has waited for.
+    /// The payload of the request, which becomes the result of the wait.
     pub payload: Json,
     /// The bytes that were signed, and the signature in hexadecimal.
     pub body: &'a [u8],
@@ -58,7 +58,7 @@ impl Awaits {
     ) -> Result<AwaitRecord> {
         self.base().refuse_when_stopping()?;
         let StoredCallback { record, callback } = self.callback(id).await?;
-        // A body that is not JSON may be larger as the text that is kept of it.
+        // A body that is not JSON may be larger as the text under which it is stored.
         check_bytes("body", answer.body.len().max(answer.payload.bytes()))?;
         if callback.is_signed() {
             let secret = callback.secret().unwrap_or_else(|message| {
@@ -78,7 +78,7 @@ impl Awaits {
         if let Some(refusal) = record.refusal_of(&fire) {
             return Err(refusal.into());
         }
-        // A plain POST is what a webhook was created for.
+        // A webhook accepts a plain POST.
         let source = match (callback.kind, answer.source) {
             (TriggerType::Webhook, "api") => "webhook",
             (_, source) => source,
@@ -92,7 +92,7 @@ impl Awaits {
     }
 }
 
-/// The signature of a body, as a callback that was created with the secret requires it.
+/// Checks the signature of a body, which a callback that was created with a secret requires.
 pub fn callback_signature(secret: &str, body: &[u8]) -> String {
     // A key may have any length.
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret.as_bytes()) else {
@@ -105,7 +105,7 @@ pub fn callback_signature(secret: &str, body: &[u8]) -> String {
     )
 }
 
-/// Compares in a time that does not depend on where the difference is.
+/// Compares in a time that does not depend on the position of the difference.
 fn check_signature(secret: &str, body: &[u8], signature: Option<&str>) -> Result<()> {
     let wrong = || Error::BadSignature;
     let signature = signature.ok_or_else(wrong)?;

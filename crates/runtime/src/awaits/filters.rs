@@ -1,7 +1,7 @@
-//! The expressions of awaits, which tell whether an event is meant.
+//! The expressions of awaits, which decide whether an event matches.
 //!
-//! One that throws, or takes too long, means no event; the run that waits logs a warning once,
-//! since nothing else would show why it does not go on.
+//! An expression that throws, or takes too long, matches no event; the waiting run logs a warning
+//! once, since nothing else would show why it does not go on.
 
 use quick_cache::{Weighter, sync::Cache};
 use riverrun_contract::compile_expr;
@@ -22,20 +22,20 @@ use crate::{
     streams::Guard,
 };
 
-/// Candidates that are looked at at a time.
+/// Candidates that are read at a time.
 const BATCH: usize = 100;
 
 /// Sources whose compiled form is kept, and their bytes.
 const MAX_SOURCES: usize = 10_000;
 const MAX_SOURCE_BYTES: u64 = 4 << 20;
 
-/// Awaits of which it is remembered that their run has the warning.
+/// Awaits for which it is remembered that their run has the warning.
 const MAX_WARNED: usize = 10_000;
 
-/// The latest warnings of a run among which one about an await is looked for.
+/// The latest warnings of a run that are searched for one about an await.
 const MAX_WARNINGS: usize = 100;
 
-/// What is known of the expressions of awaits.
+/// Cached data about the expressions of awaits.
 pub(crate) struct Filters {
     compiled: Cache<String, Expr, Length>,
     warned: Cache<Name, ()>,
@@ -60,7 +60,7 @@ impl Default for Filters {
 }
 
 impl Awaits {
-    /// Fires the awaits that a signal means.
+    /// Fires the awaits that a signal matches.
     pub(crate) async fn judge_signal(&self, signal: &SignalRecord) -> Result<()> {
         let mut cursor: Option<String> = None;
         loop {
@@ -76,9 +76,9 @@ impl Awaits {
         }
     }
 
-    /// Judges what is in the outbox for an open await whose time is over: an event that came before
-    /// counts, however long the line is in which it stands. Answers with the number of the last
-    /// signal that does not mean the await, or with nothing if it was fired.
+    /// Judges the signals in the outbox for an open await whose time is over: an event that came
+    /// before counts, however long the backlog. Returns the number of the last signal that does not
+    /// match, or nothing if the await was fired.
     pub(crate) async fn judge_in_time(&self, record: &AwaitRecord) -> Result<Option<u64>> {
         let mut judged = 0;
         loop {
@@ -96,7 +96,7 @@ impl Awaits {
                 }
             }
             judged = last.no;
-            // Of those that are for it alone, more may follow.
+            // More signals for this await alone may follow.
             let is_own = |signal: &&SignalRecord| signal.only.as_ref() == Some(&record.id);
             let own = signals.iter().filter(is_own);
             let changes: Vec<Change> = own.map(|signal| Change::RemoveSignal(signal.no)).collect();
@@ -110,7 +110,7 @@ impl Awaits {
         }
     }
 
-    /// Fires an await if a signal means it; says whether it does.
+    /// Fires an await if a signal matches it; returns whether it does.
     async fn judge_pair(&self, record: &AwaitRecord, signal: &SignalRecord) -> Result<bool> {
         let Awaited::Event { matcher, .. } = &record.what else {
             return Ok(false);
@@ -118,7 +118,7 @@ impl Awaits {
         match self.holds(matcher, &signal.emit.event).await {
             Ok(true) => self.fire(record, signal).await.map(|()| true),
             Ok(false) => Ok(false),
-            // It may be the end of this server that keeps it from being judged.
+            // The failure may be the shutdown of this server.
             Err(_) if self.base().is_stopping() => Err(Error::ShuttingDown),
             Err(error) => {
                 self.tell(record, &signal.emit.kind, &error).await?;
@@ -151,8 +151,8 @@ impl Awaits {
         Ok(found.is_some_and(|found| is_true(&found)))
     }
 
-    /// Fires an await, unless somebody was faster. The time of the event counts, not that at which
-    /// it was judged.
+    /// Fires an await, unless another instance was first. The time of the event counts, not the
+    /// time at which it was judged.
     async fn fire(&self, record: &AwaitRecord, signal: &SignalRecord) -> Result<()> {
         let fire = Fire {
             id: record.id.clone(),
@@ -173,7 +173,7 @@ impl Awaits {
         }
     }
 
-    /// Tells the run that waits that its expression cannot be judged, the first time.
+    /// Warns the waiting run, the first time, that its expression cannot be judged.
     async fn tell(&self, record: &AwaitRecord, kind: &str, error: &str) -> Result<()> {
         let warned = &self.filters().warned;
         if warned.contains_key(&record.id) {
@@ -204,7 +204,7 @@ impl Awaits {
         Ok(())
     }
 
-    /// Appends a warning to the stream of a run, unless that waits no more.
+    /// Appends a warning to the stream of a run, unless the run does not wait any more.
     async fn warn(&self, run: &RunId, warning: Draft) -> Result<()> {
         let Some(record) = self.base().store().run(run).await? else {
             return Ok(());
@@ -233,7 +233,7 @@ struct Warning {
     await_id: Name,
 }
 
-/// That the expression of an await could not be judged.
+/// The warning that the expression of an await could not be judged.
 #[derive(Clone)]
 pub(crate) struct Trouble {
     pub id: Name,

@@ -1,8 +1,8 @@
-//! What runs wait for from outside: how it is registered, matched with events, and answered.
+//! Awaits of runs: how they are registered, matched with events, and answered.
 //!
-//! `register` makes the changes with which an await begins and ends. The store finds awaits that name
-//! values; those that only an expression can judge (`filters`) are found through the store's outbox
-//! (`outbox`). A callback is an await that a request from outside ends (`callbacks`).
+//! `register` makes the changes with which an await begins and ends. The store finds awaits with
+//! equalities; those that need an expression (`filters`) are found through the store's outbox
+//! (`outbox`). A callback is an await that an outside request resumes (`callbacks`).
 
 mod callbacks;
 mod filters;
@@ -24,7 +24,7 @@ use filters::Filters;
 
 use crate::{base::Base, streams::Streams};
 
-/// The awaits of all runs; clones share what is known of their expressions.
+/// The awaits of all runs; clones share the cache of their expressions.
 #[derive(Clone)]
 pub struct Awaits {
     streams: Streams,

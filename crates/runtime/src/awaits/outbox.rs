@@ -1,9 +1,9 @@
-//! The store's outbox: emitted events of which only an expression, or a listener, can tell whom they
-//! concern. Every instance reads it; an await fires once whoever is first, and a signal that was
-//! judged twice does no harm.
+//! The store's outbox: emitted events for which an expression, or a listener, has to decide. Every
+//! instance reads it; an await fires once for the first instance, and judging a signal twice does
+//! no harm.
 //!
-//! Signals of one kind and tenant are a lane: they are judged in their order. Lanes take turns, some
-//! of them at a time, so that expressions that take long hold up nobody who waits for other kinds.
+//! Signals of one kind and tenant are a lane: they are judged in their order. Lanes take turns,
+//! some of them at a time, so that slow expressions do not delay other kinds.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -22,17 +22,17 @@ const BATCH: usize = 100;
 /// Lanes whose signals are being judged at a time.
 const MAX_UNDER_WAY: usize = 16;
 
-/// After this long a lane lets others have their turn.
+/// After this long a lane lets others take their turn.
 const TURN: Duration = Duration::from_millis(50);
 
-/// Lanes that are known to have signals. With more, no further signals are looked at.
+/// Lanes that are known to have signals. At this limit, no further signals are read.
 const MAX_LANES: usize = 10_000;
 
-/// Judges what is in the outbox, whenever something is.
+/// Judges the signals in the outbox, whenever some arrive.
 pub(crate) async fn read_outbox(awaits: Awaits) {
     let base = awaits.base();
     let new_signals = base.hub().signals();
-    // What an earlier life left in the outbox would be delivered to nobody.
+    // Signals from before a restart would have no listener yet.
     tokio::select! {
         () = awaits.streams().listened_to() => {}
         () = base.stopping() => return,
@@ -40,7 +40,7 @@ pub(crate) async fn read_outbox(awaits: Awaits) {
     let judge = Judge { awaits: &awaits };
     let mut lanes = Lanes::default();
     let mut under_way = FuturesUnordered::new();
-    // Whether there may be signals that nobody has looked at.
+    // Whether the outbox may have unread signals.
     let mut is_new = true;
     loop {
         if is_new && lanes.have_room() {
@@ -59,7 +59,7 @@ pub(crate) async fn read_outbox(awaits: Awaits) {
         {
             under_way.push(judge.judge_lane(cursor));
         }
-        // However much there is to look at, lanes go on meanwhile.
+        // However many signals are read, lanes go on meanwhile.
         while let Some(Some(cursor)) = under_way.next().now_or_never() {
             lanes.had(cursor);
         }
@@ -85,25 +85,25 @@ pub(crate) async fn read_outbox(awaits: Awaits) {
     }
 }
 
-/// A lane whose turn it is.
+/// A lane in its turn.
 struct LaneCursor {
     lane: SignalLane,
     /// The number of the last signal that was judged.
     after: u64,
-    /// The number of the last one that was known when the lane got in line.
+    /// The number of the last known one when the lane was queued.
     upto: u64,
     /// The next ones, if they were read already.
     next: Vec<SignalRecord>,
 }
 
-/// What is known of the outbox.
+/// The state of the outbox reader.
 #[derive(Default)]
 struct Lanes {
-    /// The last signal that was looked at.
+    /// The last signal that was read.
     seen: u64,
-    /// The lanes that have signals, and the number of the last one each.
+    /// The lanes that have signals, each with the number of its last one.
     last: HashMap<SignalLane, u64>,
-    /// Those of them whose signals nobody judges at the moment.
+    /// The lanes whose signals are not being judged at the moment.
     ready: VecDeque<LaneCursor>,
 }
 
@@ -112,16 +112,16 @@ impl Lanes {
         self.last.len() < MAX_LANES
     }
 
-    /// Looks at the next signals; says how many there were.
+    /// Reads the next signals; returns how many.
     async fn look(&mut self, base: &Base) -> Result<usize> {
         if self.last.is_empty() {
-            // All were judged. What is there all the same became visible late.
+            // All were judged. Signals that are still there became visible late.
             self.seen = 0;
         }
         let signals = base.store().signals(SignalsOf::All, self.seen, BATCH);
         let signals = signals.await?;
         let count = signals.len();
-        // What is not judged at once is better kept in the store.
+        // Signals that are not judged at once are better kept in the store.
         let keeps = self.ready.len() < MAX_UNDER_WAY;
         let mut fresh: HashMap<SignalLane, Vec<SignalRecord>> = HashMap::new();
         for signal in signals {
@@ -151,7 +151,7 @@ impl Lanes {
         Ok(count)
     }
 
-    /// A lane had its turn: it goes to the end of the line if it has more.
+    /// A lane has had its turn: it goes to the end of the queue if it has more.
     fn had(&mut self, mut cursor: LaneCursor) {
         match self.last.get(&cursor.lane) {
             Some(last) if cursor.after < *last => {
@@ -168,11 +168,11 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// Judges signals of a lane for a while. Where that fails, the signal stays for a later turn.
+    /// Judges signals of a lane for a while. If that fails, the signal stays for a later turn.
     async fn judge_lane(&self, mut cursor: LaneCursor) -> LaneCursor {
         let kind = cursor.lane.kind.clone();
         if let Err(error) = self.judge(&mut cursor).await {
-            tracing::warn!(%kind, %error, "events could not be led to those who wait for them; trying again");
+            tracing::warn!(%kind, %error, "events could not be delivered to their awaits; trying again");
             self.awaits.base().pause(Duration::from_millis(500)).await;
         }
         cursor
@@ -188,7 +188,7 @@ impl Judge<'_> {
                 .await?;
         }
         if next.is_empty() {
-            // Somebody else has judged them.
+            // Another instance has judged them.
             cursor.after = cursor.upto;
         }
         for signal in next {

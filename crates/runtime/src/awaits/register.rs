@@ -1,4 +1,4 @@
-//! What visits wait for: registered with the commit that suspends them, settled when it has come.
+//! Registers the awaits of visits with the commit that suspends them, and settles fired ones.
 
 use riverrun_contract::compile_expr;
 use riverrun_engine::{AwaitFor, Awaiting, How, Operation, Over, VisitKey};
@@ -12,7 +12,7 @@ use riverrun_types::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// What only an expression can tell of an event, with what the expression sees beside it.
+/// The expression over an event, with the values that it sees beside the event.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Filter {
     #[serde(rename = "where")]
@@ -20,22 +20,22 @@ pub(crate) struct Filter {
     pub ctx: Json,
 }
 
-/// What is stored of a callback.
+/// The stored configuration of a callback.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Callback {
     #[serde(rename = "type")]
     pub kind: TriggerType,
-    /// What whoever opens it is shown.
+    /// The content of the callback's page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload: Option<Json>,
-    /// Signs what is sent to it: HMAC-SHA256 of the body, in hexadecimal.
+    /// Signs requests to it: HMAC-SHA256 of the body, in hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
     /// The environment variable that holds that secret.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret_env: Option<String>,
-    /// How often it is opened before its step goes on, where a definition says so.
+    /// How often it must be resumed before its step goes on, if a definition says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
 }
@@ -45,7 +45,7 @@ impl Callback {
         self.secret.is_some() || self.secret_env.is_some()
     }
 
-    /// The secret that signs what is sent to it, if it has one.
+    /// The secret that signs requests to it, if it has one.
     pub(crate) fn secret(&self) -> std::result::Result<Option<String>, String> {
         match &self.secret_env {
             None => Ok(self.secret.clone()),
@@ -63,12 +63,12 @@ impl Callback {
 /// A shorter secret can be guessed.
 pub(crate) const MIN_SECRET_BYTES: usize = 8;
 
-/// A name that nobody can guess.
+/// A name that cannot be guessed.
 pub(crate) fn fresh_id() -> Name {
     Name::from(format!("{:032x}", rand::random::<u128>()))
 }
 
-/// The URL of a callback, behind the server's public address if it has one: people are shown a
+/// The URL of a callback, under the server's public address if it has one: in a browser it shows a
 /// page.
 pub(crate) fn callback_url(public: Option<&str>, id: &str, kind: TriggerType) -> String {
     let public = public.unwrap_or_default().trim_end_matches('/');
@@ -78,7 +78,7 @@ pub(crate) fn callback_url(public: Option<&str>, id: &str, kind: TriggerType) ->
     }
 }
 
-/// The stream of a trigger, and what its events have in common.
+/// The stream of a trigger, and the envelope of its events.
 pub(crate) fn trigger_event(id: &str, run: &RunId, mut event: Draft) -> riverrun_store::Append {
     event.correlation_id = Some(Name::from(run.as_str()));
     riverrun_store::Append {
@@ -93,11 +93,11 @@ pub(crate) fn trigger_event(id: &str, run: &RunId, mut event: Draft) -> riverrun
     }
 }
 
-/// The changes that an await's end means for what waits outside.
+/// The changes for a callback or an event await when an await ends.
 pub(crate) fn over(run: &RunId, over: &Over, now: Millis) -> Vec<Change> {
     let id = over.id.clone();
     let (change, event) = match &over.how {
-        // Whoever opened it has said so.
+        // The request that resumed it is already recorded.
         How::Settled => (Change::Unawait(id), None),
         How::Timeout { waited_ms } => {
             let expire = Change::Expire {
@@ -120,8 +120,7 @@ pub(crate) fn over(run: &RunId, over: &Over, now: Millis) -> Vec<Change> {
     [change].into_iter().chain(event).collect()
 }
 
-/// The changes that make an await known. A callback is recorded with its whole URL, behind
-/// `public`.
+/// The changes that register an await. A callback is recorded with its whole URL, under `public`.
 pub(crate) fn register(new: NewAwait, public: Option<&str>) -> Vec<Change> {
     let mut changes = Vec::new();
     if let Awaited::Callback { callback, .. } = &new.what {
@@ -137,7 +136,7 @@ pub(crate) fn register(new: NewAwait, public: Option<&str>) -> Vec<Change> {
     changes
 }
 
-/// Where an event's value is to be found; what is no dot path finds nothing.
+/// The path to an event's value; a text that is no dot path finds nothing.
 fn pairs(equal: &Value) -> Vec<(Path, Json)> {
     let members = equal.as_object().into_iter().flatten();
     members
@@ -145,7 +144,7 @@ fn pairs(equal: &Value) -> Vec<(Path, Json)> {
         .collect()
 }
 
-/// How the store finds the events that are meant: by index where the expression is an equality.
+/// How the store finds matching events: by index if the expression is an equality.
 pub(crate) fn matcher(
     mut equal: Vec<(Path, Json)>,
     filter: Option<&str>,
@@ -168,7 +167,7 @@ pub(crate) fn matcher(
         let found = other.eval_native(&args);
         if let Some(Ok(Some(value))) = found
             && let Ok(value) = Json::try_from(value)
-            // Objects equal nothing but themselves.
+            // Objects equal only themselves.
             && !matches!(value.as_str().as_bytes().first(), Some(b'{' | b'['))
         {
             equal.push((Path::new(&keys.join(".")), value));
@@ -182,14 +181,14 @@ pub(crate) fn matcher(
     Ok(Matcher::Filter { equal, filter })
 }
 
-/// The source with `input` in its sight: code that waits is used to calling it so.
+/// The source with `input` in scope, the name that waiting code uses.
 fn with_input(source: &str) -> String {
     format!(
         "(event, ctx) => {{ const input = ctx.input; const judge = ({source}); return typeof judge === 'function' ? judge(event, ctx) : judge }}"
     )
 }
 
-/// How often a callback is resumed before its step goes on, if that is more than once.
+/// How often a callback must be resumed before its step goes on, if more than once.
 pub(crate) fn resumed_times(what: &Awaited) -> Option<usize> {
     let Awaited::Callback {
         callback,
@@ -202,7 +201,7 @@ pub(crate) fn resumed_times(what: &Awaited) -> Option<usize> {
     callback.count.and_then(|count| usize::try_from(count).ok())
 }
 
-/// What an event must be like, for people.
+/// The condition on an event, for people.
 pub(crate) fn condition(equal: &[(Path, Json)], filter: Option<&str>) -> Option<Json> {
     if equal.is_empty() && filter.is_none() {
         return None;
@@ -219,7 +218,7 @@ pub(crate) fn condition(equal: &[(Path, Json)], filter: Option<&str>) -> Option<
     Some(Json::of(&said))
 }
 
-/// Says that an await cannot look back so far, where it cannot.
+/// Rejects an await that looks back further than events are kept.
 pub(crate) fn check_lookback(
     lookback_ms: Option<Millis>,
     kept_ms: Option<Millis>,
@@ -232,17 +231,17 @@ pub(crate) fn check_lookback(
     }
 }
 
-/// What an await that looks back has to know.
+/// The facts that an await needs to look back.
 pub(crate) struct Past {
     /// How long emitted events are kept.
     pub kept_ms: Option<Millis>,
-    /// When the run did.
+    /// When the run began.
     pub began_ms: Millis,
     /// The events of its kind that the run has consumed.
     pub given: Vec<Json>,
 }
 
-/// What the code of a step waits for that has only operations left whose next try has its time.
+/// The wait of a step's code that has only operations left whose next try is due later.
 pub(crate) fn retry(operation: Operation, until_ms: Millis) -> Awaiting {
     Awaiting {
         id: fresh_id(),
@@ -252,8 +251,8 @@ pub(crate) fn retry(operation: Operation, until_ms: Millis) -> Awaiting {
     }
 }
 
-/// What the code of a step waits for, and what is registered for it: nothing for a time, which the
-/// run task keeps, and nothing for a callback, which is there already.
+/// The wait of a step's code, and the changes that register it: none for a time, which the run task
+/// keeps, and none for a callback, which exists already.
 pub(crate) fn suspended(
     wait: &Suspended,
     input: &Json,
@@ -270,7 +269,7 @@ pub(crate) fn suspended(
     let in_code = true;
     match wait.kind.as_str() {
         "time" => {
-            // The clock of a worker may be another than this one.
+            // A worker's clock may differ from this one.
             let after = wait
                 .after_ms
                 .map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));

@@ -1,4 +1,4 @@
-//! Why a command was refused or failed, with the code that people see.
+//! Why a command was rejected or failed, with its stable code.
 
 use riverrun_engine::{Issue, SchemaIssue};
 use riverrun_types::{ErrorCode, EventId, Name, RunId, RunStatus, StreamName};
@@ -56,30 +56,31 @@ pub enum Error {
     ReservedStream(StreamName),
     #[error("run {run} is {status}: only a run that is paused or has parked visits can be resumed")]
     NotPaused { run: RunId, status: RunStatus },
-    /// `last` is the last event after which a step was left to do.
+    /// `last` is the last event after which a step could still run.
     #[error("run {run} had ended at that event: fork from an earlier one{}", .last.map(|event| format!(", such as {event}, the last with a step left to do")).unwrap_or_default())]
     ForkAtEnd { run: RunId, last: Option<EventId> },
     #[error("{0}")]
     BadRequest(String),
-    /// Each part can be read; together, or at this time, they make no sense.
+    /// Each part is valid alone; together, or at this time, they are rejected.
     #[error("{0}")]
     Unprocessable(String),
     /// One of several jobs cannot be added, so none is.
     #[error("job {at}: {error}")]
     Job { at: usize, error: Box<Error> },
-    /// The process is there, and cannot be run.
+    /// The process exists and cannot be run.
     #[error("{}", .0.message)]
     ProcessBroken(Box<riverrun_protocol::WorkError>),
     #[error("{field}: {rule}")]
     BadField { field: &'static str, rule: String },
     #[error("job {job} is a step's of run {run}, which waits for it: cancel the run")]
     JobOfRun { job: RunId, run: RunId },
-    /// One at a time: it goes on although whoever asked for it has been answered.
+    /// Only one runs at a time; it goes on after its caller was answered.
     #[error("dead letters of queue {0:?} are being redriven already")]
     Redriving(String),
     #[error("{0}")]
     BadId(String),
-    /// Two runs of which one waits for the other can only be moved once that is over.
+    /// One of the two runs waits for the other, so they can only be exported or imported after that
+    /// wait.
     #[error("{0}")]
     Tied(String),
     /// A callback that accepts only signed requests was imported without its secret.
@@ -117,7 +118,7 @@ impl Error {
         }
     }
 
-    /// Names the job of several that it is about.
+    /// Adds which of several jobs the error is about.
     pub(crate) fn of_job(self, at: usize) -> Self {
         match at {
             0 => self,
@@ -128,7 +129,7 @@ impl Error {
         }
     }
 
-    /// The stable code that people see.
+    /// The stable code, as HTTP, CLI and workbench show it.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Store(error) => error.code(),

@@ -1,4 +1,4 @@
-//! Expressions whose answer decides what becomes of an event.
+//! Expressions that decide what happens with an event.
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use riverrun_types::Json;
 
 use super::Base;
 
-/// Between two tries. Each of them waits for an engine by itself.
+/// Pause between two tries. Each try itself waits for an engine.
 const PAUSE: Duration = Duration::from_millis(200);
 
 impl Base {
-    /// Evaluates, and waits for as long as there is no engine to do it: an event must not be passed
-    /// over because the server was short of something. `/readyz` shows that it is.
+    /// Evaluates, and waits as long as no engine is free: a shortage in the server must not make it
+    /// skip an event. `/readyz` reports the shortage.
     pub(crate) async fn evaluate(&self, expr: &Expr, args: &[Arg<'_>]) -> Evaluated {
         loop {
             match self.sandbox().eval(expr, args).await {
@@ -24,7 +24,7 @@ impl Base {
         }
     }
 
-    /// What an expression over an event and a context gives.
+    /// The value of an expression over an event and a context.
     pub(crate) async fn evaluate_event(
         &self,
         expr: &Expr,
@@ -42,7 +42,7 @@ impl Base {
     }
 }
 
-/// What JavaScript takes for true.
+/// Whether JavaScript treats the value as true.
 pub(crate) fn is_true(json: &Json) -> bool {
     !matches!(
         json.as_str(),

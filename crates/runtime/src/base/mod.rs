@@ -1,5 +1,5 @@
-//! What every part stands on: the store and its writer, the hub, the clock, the options, tasks and
-//! their end. It knows neither runs nor queues.
+//! The base of every part: the store and its writer, the hub, the clock, the options, and the tasks
+//! with their shutdown. It knows neither runs nor queues.
 
 mod clock;
 mod error;
@@ -77,7 +77,7 @@ impl Base {
         &self.inner.options
     }
 
-    /// What tells this runtime the time.
+    /// The clock of this runtime.
     pub fn clock(&self) -> &Clock {
         &self.inner.options.clock
     }
@@ -98,8 +98,7 @@ impl Base {
         self.inner.writer.commit(commit).await
     }
 
-    /// The same, with something that is done once the commit is durable, before anybody hears of
-    /// it.
+    /// The same, and calls a function once the commit is durable, before the hub publishes it.
     pub(crate) async fn commit_then(
         &self,
         commit: Commit,
@@ -114,11 +113,11 @@ impl Base {
         task: impl Future<Output = ()> + Send + 'static,
     ) -> tokio::task::JoinHandle<()> {
         let busy = self.clock().busy();
-        // A block that awaits the task would hold it twice, and it is copied on its way.
+        // A block that awaits the task would hold it twice, and would be copied when it is spawned.
         self.inner.tasks.spawn(task.map(move |()| drop(busy)))
     }
 
-    /// Waits for what others or time bring about; false when a shutdown began first.
+    /// Waits for an event that others or time bring about; false when a shutdown began first.
     pub(crate) async fn rest(&self, waiting: impl Future<Output = ()>) -> bool {
         let goes_on = async {
             tokio::select! {
@@ -129,7 +128,7 @@ impl Base {
         self.clock().rest(goes_on).await
     }
 
-    /// Waits for trouble to pass, by the machine's time; false when a shutdown began.
+    /// Waits before a retry, by the machine's time; false when a shutdown began.
     pub(crate) async fn pause(&self, time: Duration) -> bool {
         tokio::select! {
             () = tokio::time::sleep(time) => true,

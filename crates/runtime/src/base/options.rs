@@ -1,4 +1,4 @@
-//! What can be set about a runtime.
+//! The settings of a runtime.
 
 use std::time::Duration;
 
@@ -14,13 +14,13 @@ pub struct Options {
     /// How long a lease lasts without a heartbeat; after that another instance may take the run.
     /// Default 30 s.
     pub lease: Duration,
-    /// Runs driven at once; further ones wait in the store. Default 1,024, at most
+    /// Runs driven at once; further runs wait in the store. Default 1,024, at most
     /// [`Options::MAX_DRIVERS`].
     pub max_drivers: usize,
-    /// How long one attempt of a step may take where the step says nothing. Default 30 s.
+    /// How long one attempt of a step may take if the step sets no timeout. Default 30 s.
     pub attempt_timeout: Duration,
-    /// Runs one after the other, each started by an event that the one before led to: an event of
-    /// the last starts no more. Default 100.
+    /// The length of a chain of runs in which an event of each run starts the next: an event of the
+    /// last run starts no more. Default 100.
     pub max_chain: u32,
     /// Steps that a flow's definition may have. Default 5,000, at most
     /// [`Options::MAX_FLOW_STEPS`].
@@ -29,37 +29,37 @@ pub struct Options {
     pub cached_runs: u64,
     /// How long ended runs are kept. Default completed 7 days, failed and cancelled 30.
     pub retention: Retention,
-    /// How often retention is looked after. Default 1 minute.
+    /// How often retention deletes expired data. Default 1 minute.
     pub sweep_every: Duration,
-    /// Whether somebody will listen to emitted events ([`crate::Streams::add_listener`]): none is
-    /// done with before he does. Default false.
+    /// Whether a listener to emitted events will be added ([`crate::Streams::add_listener`]): no
+    /// emitted event is done before the listener has handled it. Default false.
     pub has_listener: bool,
-    /// Where others reach the server, such as `https://flows.example.org`: what the URLs of
-    /// callbacks begin with. Default none: they are paths.
+    /// The server's public URL, such as `https://flows.example.org`: the prefix of callback URLs.
+    /// Default none: callback URLs are paths.
     pub public_url: Option<String>,
     /// Bytes of payloads that are read at a time for a reader of a live stream; at least one event
-    /// is. Default 256 KiB.
+    /// is read. Default 256 KiB.
     pub live_reader_bytes: usize,
-    /// Bytes that are held for all readers of live streams together that have not read them yet;
-    /// beyond that they read from the store. Default 64 MiB.
+    /// Bytes that are held for all slow readers of live streams together; beyond that they read
+    /// from the store. Default 64 MiB.
     pub live_total_bytes: usize,
     /// How long a shutdown waits for attempts that run. Default 5 s.
     pub grace: Duration,
     /// How long work that was active when the server crashed twice in a row runs alone, before more
-    /// is taken up. Default 2 s.
+    /// work is claimed. Default 2 s.
     pub probation: Duration,
-    /// How long the server must run before a crash is not one in a row. Default 30 s.
+    /// How long the server must run before a crash no longer counts as one in a row. Default 30 s.
     pub lasting: Duration,
-    /// What tells the time. Default the machine's clock; a test gives one that it moves
+    /// The clock. Default the machine's clock; a test passes one that it moves
     /// ([`SimulatedClock`](crate::SimulatedClock)).
     pub clock: Clock,
 }
 
 impl Options {
-    /// More runs than this are never driven at once.
+    /// The upper limit of runs driven at once.
     pub const MAX_DRIVERS: usize = 1_000_000;
 
-    /// No definition may have more steps than this: its schema says so.
+    /// The upper limit of steps in a definition, as its schema says.
     pub const MAX_FLOW_STEPS: usize = 100_000;
 }
 

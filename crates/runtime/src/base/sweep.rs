@@ -1,9 +1,9 @@
-//! Retention: what is over is deleted when its time has come.
+//! Retention: deletes expired data.
 
 use super::Base;
 
 impl Base {
-    /// Deletes what its retention is over for, a batch at a time, until a shutdown.
+    /// Deletes data whose retention is over, a batch at a time, until a shutdown.
     pub(crate) async fn sweep(self) {
         const BATCH: usize = 200;
         let every = self.options().sweep_every;
@@ -20,7 +20,7 @@ impl Base {
                     Ok(deleted) if deleted >= BATCH as u64 => tokio::task::yield_now().await,
                     Ok(_) => break,
                     Err(error) => {
-                        tracing::warn!(%error, "retention could not be looked after");
+                        tracing::warn!(%error, "retention could not delete expired data");
                         break;
                     }
                 }

@@ -1,5 +1,6 @@
-//! Which flows a file belongs to that does not load. Without its steps such a flow would be another
-//! one, and newer than the one that is whole, so it stays as it was registered; all others go on.
+//! Finds the flows to which a file that does not load belongs. Without its steps such a flow would
+//! be a different one, and newer than the complete one, so its registered version stays; all other
+//! flows go on.
 //!
 //! The file belongs to a flow if the registered flow has a step of it, if its path names the flow, or
 //! if its text names the flow, an event that the flow emits, or a step that one of its steps names.
@@ -13,14 +14,14 @@ use super::{ComposedFlow, Composer, offered::processes_of};
 use crate::processes::stays_whole;
 
 impl Composer {
-    /// Why a flow that processes make stays as it was registered; none if nothing holds it back.
+    /// Why a flow of processes stays as it was registered; none if it may change.
     pub fn held_back(&self, flow: &ComposedFlow, files: &[NotLoaded]) -> Option<String> {
         let id = flow.id();
         let names = names_in(&flow.definition);
         self.why_held(&id, &names, files)
     }
 
-    /// The same for a flow of which there are steps and no entry.
+    /// The same for a flow that has steps and no entry.
     pub fn entry_held_back(&self, flow: &str, files: &[NotLoaded]) -> Option<String> {
         self.why_held(flow, &BTreeSet::new(), files)
     }
@@ -47,8 +48,8 @@ impl Composer {
     }
 }
 
-/// The words that lead from a flow to steps which it does not have yet: the events that it emits and
-/// the steps that it names.
+/// The words that lead from a flow to steps which it does not have yet: the events that it emits
+/// and the steps that it names.
 fn names_in(definition: &Value) -> BTreeSet<String> {
     let steps = definition["steps"].as_object().into_iter().flatten();
     let names = steps.flat_map(|(_, step)| {

@@ -1,4 +1,4 @@
-//! Parts that belong to no flow, and why that may be.
+//! Parts that belong to no flow, and the likely reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +37,7 @@ impl Composed {
         };
         let (mut issues, mut warnings) = (Vec::new(), Vec::new());
         for part in parts.iter().filter(is_left_out) {
-            // No flow validates what it says of events.
+            // No flow validates their event declarations.
             match unread(&part.definition) {
                 Some(message) => issues.push(issue(&part.process, message)),
                 None => warnings.push(issue(&part.process, part.why_left_out(&emitted))),
@@ -69,7 +69,7 @@ impl Part {
     }
 }
 
-/// What cannot be read of what a step says of events.
+/// The errors in a step's event declarations.
 fn unread(definition: &Value) -> Option<String> {
     fn check<T: serde::de::DeserializeOwned>(key: &str, value: Option<&Value>) -> Option<String> {
         let error = serde_path_to_error::deserialize::<_, T>(value?).err()?;

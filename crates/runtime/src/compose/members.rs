@@ -1,4 +1,4 @@
-//! The parts that make one flow, and the definition that they make.
+//! The parts of one flow, and the definition that they form.
 
 use std::collections::BTreeSet;
 
@@ -10,11 +10,11 @@ use super::{ComposedFlow, issue, part::Part};
 /// The parts of a flow.
 pub(super) struct Members<'a> {
     pub(super) steps: Vec<&'a Part>,
-    /// Those that belong to it too, but whose step is another's already.
+    /// Those that belong to it too, but whose step name is already taken.
     pub(super) doubles: Vec<&'a Part>,
 }
 
-/// The parts that belong to the flow that begins with an entry: all that its events lead to.
+/// The parts of the flow that begins with an entry: all that its events lead to.
 pub(super) fn members<'a>(id: &str, entry: &'a Part, parts: &'a [Part]) -> Members<'a> {
     let is_ours = |part: &Part| match &part.flow {
         Some(flow) => flow == id,

@@ -1,13 +1,13 @@
-//! Flows made of processes: which of them belong together, by what their configs say.
+//! Flows made of processes, which are grouped by their configs.
 //!
-//! A process says that it is a step by `flow` (the unified form) or by `step`, `subscriptions` and
-//! `await` at the top level (the older form). One that nothing in its own config enters is the
-//! entry of a flow. One that names its flow belongs to that flow; one that names none belongs to
-//! every flow in which an event that it subscribes to is emitted.
+//! A process declares that it is a step by `flow` (the unified form) or by `step`, `subscriptions`
+//! and `await` at the top level (the older form). A process that no event in its own config enters
+//! is the entry of a flow. A process that names its flow belongs to that flow; one without a flow
+//! name belongs to every flow in which an event that it subscribes to is emitted.
 //!
-//! `part` reads what a config says, `members` gathers the parts of a flow, `left_out` tells of those
-//! that no flow has. The processes of this instance make flows with each other; what those of
-//! workers make is said in `offered`.
+//! `part` reads a config, `members` gathers the parts of a flow, `left_out` reports those of no
+//! flow. The processes of this instance form flows with each other; `offered` forms those of
+//! workers.
 
 mod held;
 mod home;
@@ -39,26 +39,26 @@ use crate::{
     queues::Queues,
 };
 
-/// A process as this sees it.
+/// A process as this module sees it.
 #[derive(Clone, Copy)]
 pub struct Composable<'a> {
     pub id: &'a str,
     pub config: &'a Json,
 }
 
-/// What the processes make together.
+/// The flows that the processes form.
 #[derive(Debug, Default)]
 pub struct Composed {
     pub flows: Vec<ComposedFlow>,
     pub issues: Vec<ConfigIssue>,
-    /// Steps of flows that nothing here begins, with the flow that they name.
+    /// Steps of flows without an entry here, with the flow that they name.
     pub incomplete: Vec<(String, ConfigIssue)>,
-    /// What may be meant otherwise.
+    /// Likely mistakes.
     pub warnings: Vec<ConfigIssue>,
 }
 
 impl Composed {
-    /// The processes are no steps of any flow.
+    /// The processes are steps of no flow.
     pub fn is_empty(&self) -> bool {
         self.flows.is_empty() && self.issues.is_empty() && self.incomplete.is_empty()
     }
@@ -67,10 +67,9 @@ impl Composed {
 #[derive(Debug)]
 pub struct ComposedFlow {
     pub definition: Value,
-    /// Whether a config gives the version; else every change makes one.
+    /// Whether a config sets the version; otherwise every change makes one.
     pub is_versioned: bool,
-    /// Why it may be meant otherwise: two entries, two processes for one step. They are among the
-    /// issues too.
+    /// Likely mistakes: two entries, two processes for one step. They are among the issues too.
     pub disputed: Vec<ConfigIssue>,
 }
 
@@ -83,7 +82,7 @@ impl ComposedFlow {
     }
 }
 
-/// Makes flows of processes, and registers them.
+/// Forms flows of processes, and registers them.
 #[derive(Clone)]
 pub struct Composer {
     processes: Arc<Processes>,
@@ -112,8 +111,8 @@ impl Composer {
         &self.queues
     }
 
-    /// Registers a flow that processes make. One whose configs give no version gets a new one
-    /// whenever it has changed.
+    /// Registers a flow of processes. A flow whose configs set no version gets a new one whenever
+    /// it has changed.
     pub async fn register_composed(&self, flow: &ComposedFlow) -> Result<RegisteredFlow> {
         match flow.is_versioned {
             true => self.flows().register(&flow.definition).await,
@@ -121,7 +120,7 @@ impl Composer {
         }
     }
 
-    /// What the processes of this instance make together.
+    /// The flows that the processes of this instance form.
     pub fn composed(&self) -> Composed {
         let processes = self.processes().own();
         let composable: Vec<Composable<'_>> = processes
@@ -135,7 +134,7 @@ impl Composer {
     }
 }
 
-/// Makes flows of processes.
+/// Forms flows of processes.
 pub fn compose(processes: &[Composable<'_>]) -> Composed {
     let mut composed = Composed::default();
     let mut parts: Vec<Part> = Vec::new();
@@ -150,10 +149,10 @@ pub fn compose(processes: &[Composable<'_>]) -> Composed {
         .extend(parts.iter().flat_map(Part::in_vain));
     let named: BTreeSet<String> = parts.iter().flat_map(|part| part.names.clone()).collect();
     let mut flows: BTreeMap<String, &Part> = BTreeMap::new();
-    // Those of which there are two.
+    // Flows with two entries.
     let mut entries: Vec<(String, ConfigIssue)> = Vec::new();
     for part in parts.iter().filter(|part| part.is_entry) {
-        // A step that another one leads to by its name is no beginning, unless it says so.
+        // A step that another one names is no entry, unless its config says so.
         let id = match &part.flow {
             Some(_) if !part.has_role && is_named(part, &parts) => continue,
             Some(flow) => flow.clone(),
@@ -189,8 +188,8 @@ pub fn compose(processes: &[Composable<'_>]) -> Composed {
     composed
 }
 
-/// Whether another part of the same flow leads to this one's step by name, as to one that undoes or
-/// that is entered when an await times out.
+/// Whether another part of the same flow names this one's step, as one that undoes or as one that
+/// is entered when an await times out.
 fn is_named(part: &Part, parts: &[Part]) -> bool {
     parts.iter().any(|other| {
         let is_same = other.flow.is_none() || other.flow == part.flow;

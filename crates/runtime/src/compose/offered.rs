@@ -1,10 +1,10 @@
-//! Flows that the processes of workers make, each worker's with each other and with those of the
-//! other workers that are connected.
+//! Flows that the processes of workers form, each worker's with each other and with those of the
+//! other connected workers.
 //!
-//! A step of one worker belongs to a flow that another begins if its config names the flow. What
-//! workers make together is kept: a worker that leaves takes nothing away, since its steps wait for
-//! it, and is asked anew what belongs to the flow when it is back. A contradiction is reported, and
-//! the flow stays as it was.
+//! A step of one worker belongs to a flow that another begins if its config names the flow. The
+//! flows that workers form are kept: a worker that disconnects removes none of its steps, which
+//! wait for it, and is read anew when it is back. A contradiction is reported, and the flow stays
+//! as it was.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,10 +19,10 @@ use crate::{
     flows::{RegisteredFlow, newest},
 };
 
-/// The tag of flows that workers make together.
+/// The tag of flows that workers form together.
 const TOGETHER: &str = "workers";
 
-/// What came of the flows that the processes of a worker make.
+/// The result for the flows that the processes of a worker form.
 #[derive(Default)]
 pub struct Made {
     pub flows: Vec<MadeFlow>,
@@ -35,7 +35,7 @@ pub struct MadeFlow {
     pub shared: Vec<String>,
 }
 
-/// What a worker offers, and what there is beside it.
+/// The processes that a worker offers, and all others.
 struct Offer<'a> {
     own: BTreeSet<&'a str>,
     /// Of all workers and of this instance.
@@ -43,8 +43,8 @@ struct Offer<'a> {
 }
 
 impl Composer {
-    /// Registers the flows that the processes of one worker make, together with those of the
-    /// `others` that name a flow. A flow that this instance makes itself stays as it is, and so does
+    /// Registers the flows that the processes of one worker form, together with those of the
+    /// `others` that name a flow. A flow that this instance forms itself does not change, nor does
     /// one that a `broken` file of the worker belongs to.
     pub async fn register_offered(
         &self,
@@ -127,7 +127,7 @@ impl Composer {
         let known = self.newest_together(&flow.definition);
         let is_shared = flow.processes().any(|id| !offer.own.contains(id));
         match alone {
-            // A worker that has the whole flow takes over from one that had it.
+            // A worker that has the whole flow replaces one that had it.
             Some(alone) if known.is_none() && (!is_shared || !flow.disputed.is_empty()) => {
                 return Ok(MadeFlow {
                     registered: or_fault(self.register_composed(alone).await)?,
@@ -156,7 +156,7 @@ impl Composer {
         Ok(MadeFlow { registered, shared })
     }
 
-    /// What workers made together of a flow, in the newest form of a version.
+    /// The part of a flow that workers formed, in the newest form of a version.
     fn newest_together(&self, definition: &Value) -> Option<Value> {
         let version = definition["version"].as_str()?;
         let known = self
@@ -172,7 +172,7 @@ impl Composer {
         is_together.then_some(newest)
     }
 
-    /// Whether workers have made a flow together with the steps that these processes are.
+    /// Whether workers have formed a flow together with the steps of these processes.
     fn is_known_with(&self, flow: &str, processes: &[Composable<'_>]) -> bool {
         let Some(newest) = self.flows().versions(flow).into_iter().next() else {
             return false;
@@ -185,7 +185,7 @@ impl Composer {
     }
 }
 
-/// The processes of a worker, and of the others' those that name a flow: each once.
+/// The processes of a worker, and those of the others that name a flow: each once.
 fn beside<'a>(processes: &[Composable<'a>], others: &[Composable<'a>]) -> Vec<Composable<'a>> {
     let mut all: Vec<Composable<'a>> = processes.to_vec();
     for other in others.iter().filter(|other| names_flow(other.config)) {
@@ -196,8 +196,8 @@ fn beside<'a>(processes: &[Composable<'a>], others: &[Composable<'a>]) -> Vec<Co
     all
 }
 
-/// Keeps the steps of workers that are not there: they wait until these are back. A process that is
-/// there and is no step any more says so itself.
+/// Keeps the steps of disconnected workers, which wait for these. The config of a connected process
+/// says itself if it is no step any more.
 fn keep_absent(definition: &mut Value, known: &Value, offer: &Offer<'_>) {
     for (step, was) in known["steps"].as_object().into_iter().flatten() {
         let process = was["config"]["process"].as_str().unwrap_or_default();

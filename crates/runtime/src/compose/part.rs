@@ -1,4 +1,4 @@
-//! What the config of a process says of flows: its parts, one for each flow that it may be a step of.
+//! The flow settings in a process's config: its parts, one for each flow that it may be a step of.
 
 use std::collections::BTreeSet;
 
@@ -15,8 +15,8 @@ pub(super) struct Part {
     pub(super) process: String,
     pub(super) flow: Option<String>,
     pub(super) is_entry: bool,
-    /// Whether the config says so (`role`); otherwise a part without subscriptions is an entry
-    /// unless another one leads to its step by name.
+    /// Whether the config sets that (`role`); otherwise a part without subscriptions is an entry
+    /// unless another one names its step.
     pub(super) has_role: bool,
     pub(super) step: String,
     pub(super) version: Option<String>,
@@ -32,7 +32,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// What it says of a flow that another one begins: only what the entry says counts.
+    /// Its settings for a flow that another process begins: only the entry's count.
     pub(super) fn in_vain(&self) -> Vec<ConfigIssue> {
         let of_flow = [("onFailure", &self.on_failure), ("limits", &self.limits)];
         let said = of_flow.into_iter().filter(|(_, value)| value.is_some());
@@ -78,7 +78,7 @@ pub(super) fn read(
     parts.collect()
 }
 
-/// Whether a config says by name which flow its process belongs to.
+/// Whether a config names the flow of its process.
 pub(super) fn names_flow(config: &Json) -> bool {
     let names = |flow: &Value| flow.is_string() || flow["id"].is_string();
     match config.get("flow").map(|flow| flow.value()) {
@@ -104,7 +104,7 @@ const MEMBERS: &[&str] = &[
     "version",
 ];
 
-/// What a config says of one flow.
+/// The settings for one flow.
 #[derive(Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Written {
@@ -131,7 +131,7 @@ enum Role {
     Step,
 }
 
-/// The words in what a config says of a flow that mean nothing.
+/// The unknown words in the settings for a flow.
 fn strangers(process: &str, flow: &Value) -> Vec<ConfigIssue> {
     let keys = flow.as_object().into_iter().flat_map(Map::keys);
     keys.filter(|key| !MEMBERS.contains(&key.as_str()))
@@ -146,7 +146,7 @@ fn part(process: &str, config: &Map<String, Value>, flow: Value) -> Result<Part,
     let Value::Object(flow) = flow else {
         return Err("a flow is a name, or an object with an id".to_owned());
     };
-    // What stands at the top level holds for every flow that does not say otherwise.
+    // Settings at the top level hold for every flow that does not override them.
     let mut merged: Map<String, Value> = config
         .iter()
         .filter(|(key, _)| key.as_str() != "flow")

@@ -1,4 +1,4 @@
-//! Configs of processes, and the flows that they make.
+//! Configs of processes, and the flows that they form.
 
 use serde_json::json;
 
@@ -259,7 +259,7 @@ fn a_step_that_only_undoes_is_no_second_entry() {
         &[("trip", &["book", "unbook"])],
     );
     assert!(composed.issues.is_empty(), "{:?}", composed.issues);
-    // Two that nobody names, or that say so, are two entries.
+    // Two that no part names, or that declare it, are two entries.
     let composed = check(
         &[
             ("a", json!({"flow": "trip", "step": "a"})),

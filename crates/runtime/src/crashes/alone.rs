@@ -1,4 +1,4 @@
-//! Units that are taken up one at a time.
+//! Units that run one at a time.
 
 use std::{
     collections::HashSet,
@@ -20,11 +20,11 @@ use tokio::{
 use super::{Starts, Unit};
 use crate::base::Base;
 
-/// How long nothing may have been taken up before the rest is taken up together: what is left waits
-/// for a process that is not loaded, or for its time.
+/// How long no unit may have begun before the rest runs together: the remaining units wait for a
+/// process that is not loaded, or for their time.
 const IDLE: Duration = Duration::from_secs(15);
 
-/// Lets one unit run at a time, while there are some that were active at the last crash.
+/// Lets one unit run at a time, while units remain that were active at the last crash.
 pub(crate) struct Alone {
     base: Base,
     is_on: AtomicBool,
@@ -35,15 +35,15 @@ pub(crate) struct Alone {
 
 struct Left {
     units: HashSet<RunId>,
-    /// When something was taken up last.
+    /// When the last unit began.
     last: Instant,
 }
 
-/// The right to take up one unit. None where all may be taken up together.
+/// The right to begin one unit. None if all may run together.
 pub(crate) struct StartPermit(Option<OwnedSemaphorePermit>);
 
 impl StartPermit {
-    /// How many units of those for which there is room.
+    /// As many units as there is room for.
     pub fn most(&self, room: usize, unit: usize) -> usize {
         match &self.0 {
             None => room,
@@ -59,7 +59,7 @@ impl Alone {
             tracing::warn!(
                 units,
                 crashes,
-                "the server crashed several times in a row: what was active is taken up one at a time"
+                "the server crashed several times in a row: the active work is run one unit at a time"
             );
         }
         Self {
@@ -78,7 +78,7 @@ impl Alone {
         !self.is_on.load(Ordering::Acquire)
     }
 
-    /// Waits for the right to take something up. At once where nobody has to wait.
+    /// Waits for the right to begin a unit. Returns at once if none has to wait.
     pub async fn start_permit(&self) -> StartPermit {
         if self.is_over() {
             return StartPermit(None);
@@ -88,8 +88,8 @@ impl Alone {
         StartPermit(permit.filter(|_| !self.is_over()))
     }
 
-    /// Records what is about to begin alone. If that cannot be stored it begins all the same, and a
-    /// crash only counts as a loss.
+    /// Records the unit that is about to begin alone. If that cannot be stored it begins all the
+    /// same, and a crash only counts as a loss.
     pub async fn record(&self, start_permit: &StartPermit, units: Vec<Unit>) {
         if start_permit.0.is_none() || units.is_empty() {
             return;
@@ -100,11 +100,11 @@ impl Alone {
             ..Starts::running(self.crashes)
         };
         if let Err(error) = starts.store(self.base.store()).await {
-            tracing::warn!(%error, "what runs alone could not be recorded");
+            tracing::warn!(%error, "the unit that runs alone could not be recorded");
         }
     }
 
-    /// Waits until what was taken up has ended, waits or has survived its probation.
+    /// Waits until the unit has ended, waits or has survived its probation.
     pub async fn watch(
         &self,
         start_permit: StartPermit,
@@ -120,7 +120,7 @@ impl Alone {
         self.passed(units).await;
     }
 
-    /// Units have shown that they do not kill the server.
+    /// Units have survived without killing the server.
     async fn passed(&self, units: &[RunId]) {
         let is_last = {
             let mut left = self.left.lock();
@@ -130,7 +130,7 @@ impl Alone {
         };
         let crashes = if is_last { 0 } else { self.crashes };
         if let Err(error) = Starts::running(crashes).store(self.base.store()).await {
-            tracing::warn!(%error, "what ran alone is still recorded");
+            tracing::warn!(%error, "the unit that ran alone could not be removed from the record");
         }
         if is_last {
             self.end();
@@ -139,11 +139,11 @@ impl Alone {
 
     fn end(&self) {
         if self.is_on.swap(false, Ordering::AcqRel) {
-            tracing::info!("what was active at the last crash is taken up; going on as usual");
+            tracing::info!("the work of the last crash has begun; going on as usual");
         }
     }
 
-    /// Ends it when nothing is left that can be taken up.
+    /// Ends it when no unit is left that can begin.
     pub async fn look_after(self: Arc<Self>) {
         loop {
             let goes_on = self.base.rest(tokio::time::sleep(IDLE / 5)).await;
@@ -158,16 +158,16 @@ impl Alone {
         }
     }
 
-    /// Forgets earlier crashes once the server has lasted.
+    /// Resets the count of crashes once the server has run long enough.
     pub async fn forget(self: Arc<Self>, lasted: Duration) {
         if !self.base.rest(tokio::time::sleep(lasted)).await {
             return;
         }
-        // What is taken up one at a time records itself, and forgets them at its end.
+        // Units that run one at a time record themselves, and reset it at their end.
         if self.is_over()
             && let Err(error) = Starts::running(0).store(self.base.store()).await
         {
-            tracing::warn!(%error, "earlier crashes could not be forgotten");
+            tracing::warn!(%error, "earlier crashes could not be removed from the record");
         }
     }
 }

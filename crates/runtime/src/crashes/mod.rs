@@ -1,13 +1,13 @@
-//! Protection against stored work that kills the server whenever it is taken up.
+//! Protection against stored work that kills the server whenever it runs.
 //!
-//! A marker in the store says whether the last server stopped cleanly, and how many in a row did
-//! not. After two crashes in a row the work that was active is taken up one unit at a time: nothing
-//! else begins until the unit has ended, waits, or has survived a short probation. The unit is
-//! recorded before it begins. If the next start finds it there, it was alone when the server died,
-//! and it is parked.
+//! A marker in the store records whether the last server stopped cleanly, and how many in a row did
+//! not. After two crashes in a row the work that was active runs one unit at a time: nothing else
+//! begins until the unit has ended, waits, or has survived a short probation. The unit is recorded
+//! before it begins. If the next start finds it there, it was alone when the server died, and it is
+//! parked.
 //!
-//! The marker belongs to a store with one owner. A store that several servers share reclaims
-//! nothing, so none of this happens there: their leases run out, and losses are counted instead.
+//! The marker belongs to a store with one owner. A store that several servers share reclaims no
+//! leases, so this protection does not apply: leases expire, and losses are counted instead.
 
 mod alone;
 
@@ -23,26 +23,26 @@ use crate::base::Result;
 
 /// The name of the marker.
 const MARKER: &str = "starts";
-/// After so many crashes in a row units are taken up one at a time.
+/// After this many crashes in a row units run one at a time.
 const CAREFUL: u32 = 2;
 
-/// What one start leaves for the next.
+/// The record that one start leaves for the next.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Starts {
     /// The server has not stopped cleanly.
     pub running: bool,
-    /// Starts before it, in a row, that did not stop cleanly and did not last.
+    /// Starts before it, in a row, that did not stop cleanly and did not run long enough.
     pub crashes: u32,
-    /// What was under way when nothing else was.
+    /// The units that ran alone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub alone: Vec<Unit>,
-    /// That is being parked, without anything else having begun.
+    /// Those units are being parked, before anything else has begun.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub parking: bool,
 }
 
-/// Something that is taken up as a whole: a run that is driven, or a job of a queue.
+/// A unit of work: a run that is driven, or a job of a queue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind", content = "id")]
 pub(crate) enum Unit {
@@ -50,17 +50,17 @@ pub(crate) enum Unit {
     Job(RunId),
 }
 
-/// How this start goes, judged by the last.
+/// The mode of this start, derived from the last one.
 pub(crate) struct Beginning {
     pub starts: Starts,
-    /// What was alone at the last crash, to be parked before anything begins.
+    /// The units that ran alone at the last crash, to be parked before anything begins.
     pub suspects: Vec<Unit>,
     /// Parking them has crashed the server as well: they are not even read.
     pub unread: bool,
 }
 
 impl Beginning {
-    /// Reads what the last start left, and records this one, before any work is touched.
+    /// Reads the record of the last start, and writes this one's, before any work begins.
     pub async fn of(store: &dyn Store) -> Result<Self> {
         let before = store.marker(MARKER).await?;
         let before: Starts = before
@@ -88,7 +88,7 @@ impl Beginning {
         })
     }
 
-    /// What is to be taken up one at a time; nothing if the last starts went well.
+    /// The units that run one at a time; nothing if the last starts went well.
     pub fn careful_with(&self, reclaimed: Reclaimed) -> HashSet<RunId> {
         if self.starts.crashes < CAREFUL {
             return HashSet::new();
@@ -122,7 +122,7 @@ impl Unit {
     }
 }
 
-/// Records that the server stops as it should.
+/// Records that the server stops cleanly.
 pub(crate) async fn stopped(store: &dyn Store) {
     if let Err(error) = Starts::default().store(store).await {
         tracing::warn!(%error, "the stop could not be recorded; the next start counts a crash");

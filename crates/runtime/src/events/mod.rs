@@ -1,4 +1,4 @@
-//! Events from outside, for whatever stream: those of a run go to the run, all others are appended.
+//! Events from outside, for any stream: those of a run go to the run, all others are appended.
 
 mod once;
 
@@ -15,7 +15,7 @@ use crate::{
     streams::{Streams, read, refuse_reserved},
 };
 
-/// Takes events in that come from outside.
+/// Appends events that come from outside.
 pub struct Events {
     streams: Streams,
     runs: Runs,
@@ -35,8 +35,7 @@ impl Events {
         self.streams.base()
     }
 
-    /// Appends events that came from outside, in any of the forms that are understood. All of
-    /// them or none.
+    /// Appends events from outside, in any accepted form. All of them or none.
     pub async fn append(&self, stream: &StreamName, events: &[Json]) -> Result<Vec<EventId>> {
         self.append_under(stream, events, None).await
     }

@@ -13,8 +13,8 @@ use crate::{
 
 const LOCKS: usize = 64;
 
-/// Whoever sends events under a key waits for those who send events under the same. The store
-/// decides who was first; this spares it refusals of commits that hold others' events too.
+/// Requests with the same key wait for each other. The store decides which was first; waiting
+/// avoids rejected commits that hold others' events too.
 pub(crate) struct KeyLocks {
     key_locks: [Mutex<()>; LOCKS],
     hasher: RandomState,
@@ -36,7 +36,7 @@ impl KeyLocks {
     }
 }
 
-/// What became of events that were sent under a key.
+/// The result for events that were sent under a key.
 pub struct AppendedOnce {
     pub ids: Vec<EventId>,
     /// They were stored before, and these are the first.
@@ -44,7 +44,7 @@ pub struct AppendedOnce {
 }
 
 impl Events {
-    /// As [`Events::append`]. The same key again, for the same stream, answers with the events
+    /// As [`Events::append`]. The same key again, for the same stream, is answered with the events
     /// that were stored first, as long as emitted events are kept.
     pub async fn append_once(
         &self,
@@ -56,7 +56,7 @@ impl Events {
             let message = format!("idempotencyKey: not {}", label::RULE);
             return Err(Error::BadEvent(message));
         }
-        // A key that is known is no reason to accept what is no event.
+        // Invalid events are rejected even under a known key.
         for event in events {
             read(event, self.base().now_ms())?;
         }
@@ -78,7 +78,7 @@ impl Events {
             }
             Err(error) => error,
         };
-        // Another server may have been faster, and what it stored may have ended the run.
+        // Another server may have been first, and its events may have ended the run.
         let ids = self.base().store().once(&key).await?;
         ids.map(repeated).ok_or(error)
     }

@@ -1,4 +1,4 @@
-//! Flows that change as they are written: the next version of one that is registered already.
+//! Flows that change during development: the next version of a registered one.
 
 use riverrun_engine::Severity;
 use riverrun_types::{Json, Name, flow::canonical_definition};
@@ -45,8 +45,8 @@ enum Next {
     New(String),
 }
 
-/// Under which version a definition that says `version` is registered, given all versions that
-/// are known, newest first.
+/// The version under which a definition with version `version` is registered, given all known
+/// versions, newest first.
 fn next_version(version: &str, definition: &Value, known: &[(String, Json)]) -> Next {
     let Some((name, registered)) = newest(version, known) else {
         return Next::New(version.to_owned());
@@ -61,7 +61,7 @@ fn next_version(version: &str, definition: &Value, known: &[(String, Json)]) -> 
     }
 }
 
-/// The newest form of a version, among all that are known.
+/// The newest form of a version, among all known ones.
 pub(crate) fn newest<'a>(
     version: &str,
     known: &'a [(String, Json)],
@@ -125,7 +125,7 @@ mod tests {
             &[("1.0.0+dev.1", "b"), ("1.0.0", "a")],
             same("1.0.0+dev.1"),
         );
-        // Back to what it was is newer than what came between.
+        // A definition that returns to an earlier one is newer than those between.
         check(
             flow("1.0.0", "a"),
             &[("1.0.0+dev.1", "b"), ("1.0.0", "a")],

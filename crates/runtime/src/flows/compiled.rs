@@ -65,7 +65,7 @@ pub(super) fn compile(handlers: &Handlers, entry: &FlowEntry) -> Result<Compiled
     })
 }
 
-/// Stands in where a registered flow names a handler that this server does not have any more.
+/// Replaces the handler of a registered flow that this server does not have any more.
 struct Missing {
     kind: String,
 }

@@ -1,4 +1,4 @@
-//! The handlers that this server has, as the runtime and validation see them.
+//! The handlers of this server, for the runtime and validation.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -14,7 +14,7 @@ use super::process_step::ProcessStep;
 #[derive(Default)]
 pub struct Handlers {
     known: BTreeMap<String, HandlerEntry>,
-    /// For how long emitted events are kept, where a server is known.
+    /// How long emitted events are kept, if a server is known.
     kept_ms: Option<Millis>,
 }
 
@@ -38,7 +38,7 @@ impl Handlers {
         }
     }
 
-    /// The same on a server that keeps emitted events for so long.
+    /// The same on a server that keeps emitted events this long.
     pub(crate) fn keeping(mut self, kept_ms: Option<Millis>) -> Self {
         self.kept_ms = kept_ms;
         self

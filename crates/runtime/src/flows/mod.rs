@@ -1,8 +1,8 @@
-//! The flows that are registered, compiled when first needed.
+//! Registered flows, compiled on first use.
 //!
-//! `registry` has their versions, `definition` reads them from text, `validate` says what is wrong
-//! with one, and `compiled` is one that is ready to run, with the actions of its steps (`handlers`)
-//! and the expressions in it (`rules`).
+//! `registry` has their versions, `definition` reads them from text, `validate` finds the errors in
+//! one, and `compiled` is one that is ready to run, with the actions of its steps (`handlers`) and
+//! its expressions (`rules`).
 
 mod changed;
 mod compiled;
@@ -96,7 +96,7 @@ impl Flows {
         &self.inner.handlers
     }
 
-    /// What the steps of flows may use.
+    /// The handlers for the steps of flows.
     pub fn services(&self) -> &Services {
         &self.inner.services
     }

@@ -1,7 +1,7 @@
 //! Whether an expression over an event may look at the event's id.
 //!
 //! The id is the event's place in its stream. Passing it before the event is stored requires that
-//! nothing comes in between, so only expressions that may read it get it.
+//! no other event comes in between, so only expressions that may read it get it.
 
 /// Derived from the source. When in doubt it may.
 pub(super) fn may_name_id(source: &str) -> bool {
@@ -14,14 +14,14 @@ pub(super) fn may_name_id(source: &str) -> bool {
     }
 }
 
-/// Whether the id of what is called by a name is looked at, or the thing as a whole.
+/// Whether the expression reads the id of a named value, or the value as a whole.
 fn looks(name: &str, body: &str) -> bool {
     let mut uses = words(body).filter(|(word, _)| *word == name);
     uses.any(|(_, rest)| member(rest).is_none_or(|member| member == "id"))
 }
 
-/// What the event is called, and what is done with it. Nothing where that is not plain, as in a
-/// function that takes the event apart.
+/// The name of the event and the expression over it. None if that is not obvious, as in a function
+/// that destructures the event.
 fn parts(source: &str) -> Option<(&str, &str)> {
     let (head, body) = match source.trim_start().starts_with("function") {
         true => source.split_once('(')?.1.split_once(')')?,
@@ -37,7 +37,7 @@ fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '$')
 }
 
-/// The words of a text, each with what follows it.
+/// The words of a text, each with the text after it.
 fn words(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -50,7 +50,7 @@ fn words(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// The member that is taken of what stands before.
+/// The member that is read of the preceding value.
 fn member(rest: &str) -> Option<&str> {
     let rest = rest.trim_start();
     let rest = rest.strip_prefix("?.").or_else(|| rest.strip_prefix('.'))?;

@@ -1,4 +1,4 @@
-//! What a definition may name: handlers, and the processes and flows that this server has now.
+//! The names that a definition may use: handlers, and this server's current processes and flows.
 
 use riverrun_contract::KnownNames;
 use riverrun_engine::{Catalog, SchemaIssue, meant};

@@ -1,4 +1,4 @@
-//! The versions of flows that are registered.
+//! Registered versions of flows.
 
 use std::{
     collections::HashMap,
@@ -44,7 +44,7 @@ pub struct FlowSummary {
 }
 
 impl FlowEntry {
-    /// What lists show of the definition. It is read once.
+    /// The listed parts of the definition. They are read once.
     pub fn summary(&self) -> &FlowSummary {
         self.summary.get_or_init(|| {
             let work = Work::on_text(self.definition.bytes());
@@ -58,11 +58,11 @@ fn count_members<'de, D: Deserializer<'de>>(input: D) -> std::result::Result<usi
     Ok(members.len())
 }
 
-/// What a registration did.
+/// The result of a registration.
 pub struct RegisteredFlow {
     pub id: Name,
     pub version: Name,
-    /// False where the same definition was there already.
+    /// False if the same definition was registered already.
     pub created: bool,
     /// Warnings.
     pub issues: Vec<Issue>,
@@ -86,15 +86,15 @@ impl Registry {
         Ok(registry)
     }
 
-    /// Keeps a definition for ever, and says so in the registry's stream. `issues` are what its
-    /// validation found.
+    /// Stores a definition for ever, and records that in the registry's stream. `issues` are the
+    /// findings of its validation.
     pub async fn register(
         &self,
         base: &Base,
         definition: &Value,
         issues: Vec<Issue>,
     ) -> Result<RegisteredFlow> {
-        // One that is registered already stays: what it names may come later, or have gone.
+        // A registered definition stays: names in it may appear later, or may have been removed.
         if errors(&issues) && !self.has(definition) {
             return Err(Error::FlowInvalid(issues));
         }
@@ -125,7 +125,7 @@ impl Registry {
         })
     }
 
-    /// Whether this very definition is registered.
+    /// Whether exactly this definition is registered.
     fn has(&self, definition: &Value) -> bool {
         let text = |key: &str| definition[key].as_str();
         let (Some(id), Some(version)) = (text("id"), text("version")) else {
@@ -215,7 +215,7 @@ impl FlowLookup for Registry {
     }
 }
 
-/// The event in `nq:registry` that says that a definition was registered.
+/// The event in `nq:registry` that records a registration.
 fn registration(record: &FlowRecord) -> Append {
     let FlowRecord { id, version, .. } = record;
     let event = Draft::new(record.created_ms, EventType::FlowRegistered)

@@ -7,7 +7,7 @@ use riverrun_types::{Flow, Name};
 
 use super::named::may_name_id;
 
-/// What a flow's definition says of events.
+/// The event rules of a flow's definition.
 #[derive(Default)]
 pub(crate) struct Rules {
     subscriptions: HashMap<(Name, usize), Subscription>,
@@ -26,8 +26,8 @@ impl Rules {
         self.subscriptions.get(place)
     }
 
-    /// Definitions were validated when they were registered: what does not compile now, by a
-    /// later version of this program, never holds.
+    /// Definitions were validated when they were registered: an expression that does not compile
+    /// now, in a later version of this program, never holds.
     pub fn compile(flow: &Flow) -> Self {
         let expr = |source: &Option<String>| {
             let source = source.as_deref()?;

@@ -1,4 +1,4 @@
-//! What is wrong with a definition, as far as this server knows now.
+//! Validation of a definition, with this server's current names.
 
 use std::time::{Duration, Instant};
 
@@ -8,24 +8,24 @@ use serde_json::Value;
 
 use super::{Flows, names::KnownHere};
 
-/// How long the validation of one definition may take. It is looked at before each step.
+/// How long the validation of one definition may take. Checked before each step.
 const MAX_VALIDATION: Duration = Duration::from_secs(5);
 
 impl Flows {
-    /// Everything that is wrong with a definition, as far as is listed.
+    /// The issues of a definition, up to the listed number.
     pub fn validate(&self, definition: &Value) -> Vec<Issue> {
         let issues = compute(Work::Long, || self.definition_issues(definition));
         self.without_taken(definition, issues)
     }
 
-    /// What is wrong with a definition. A large one takes a while.
+    /// The issues of a definition. A large one takes a while.
     pub(super) fn definition_issues(&self, definition: &Value) -> Vec<Issue> {
         let max_steps = self.base().options().max_flow_steps;
         validate_in_time(definition, &KnownHere::of(self), max_steps)
     }
 
-    /// What is said of a definition, without warnings of events that nobody in the flow takes but
-    /// somebody who listens does.
+    /// The issues of a definition, without warnings of events that the flow itself does not take
+    /// but a listener does.
     pub(super) fn without_taken(&self, definition: &Value, mut issues: Vec<Issue>) -> Vec<Issue> {
         issues.retain(|issue| {
             let kind = (issue.rule == "emit-unheard").then(|| emitted(definition, &issue.path));
@@ -36,7 +36,7 @@ impl Flows {
     }
 }
 
-/// Everything that is wrong with a definition, as far as can be found out in a few seconds.
+/// The issues of a definition that can be found in a few seconds.
 fn validate_in_time(definition: &Value, catalog: &dyn Catalog, max_steps: usize) -> Vec<Issue> {
     let until = Instant::now() + MAX_VALIDATION;
     let bounds = Bounds {

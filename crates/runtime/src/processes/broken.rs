@@ -1,5 +1,5 @@
-//! Processes that are there and cannot be run, because their file does not load. They are
-//! remembered, so that requests for one get the reason.
+//! Processes that exist and cannot be run, because their file does not load. They are remembered,
+//! so that requests for one get the reason.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::base::Error;
 #[derive(Clone, Debug)]
 pub struct BrokenProcess {
     pub id: Name,
-    /// Which it would take jobs from, as far as that is known.
+    /// The queue from which it would take jobs, if known.
     pub queue: Name,
     pub file: Option<String>,
     /// For people.
@@ -63,13 +63,13 @@ impl Processes {
         }
     }
 
-    /// Takes note of a process that cannot be run. An earlier version of it that can goes on.
+    /// Registers a process that cannot be run. An earlier version that can goes on.
     pub fn put_broken(&self, process: BrokenProcess) {
         let mut broken = self.broken.0.write();
         broken.insert(process.id.clone(), process);
     }
 
-    /// It is mended, or gone.
+    /// It was fixed or removed.
     pub fn forget_broken(&self, id: &str) {
         self.broken.0.write().remove(id);
     }
@@ -86,7 +86,7 @@ impl Processes {
     }
 }
 
-/// What is wrong, or the first of it.
+/// The error, or the first of several.
 fn first_of(why: &[String]) -> String {
     const SHOWN: usize = 3;
     let shown: Vec<&str> = why.iter().take(SHOWN).map(String::as_str).collect();
@@ -97,15 +97,15 @@ fn first_of(why: &[String]) -> String {
     shown.join(", and ") + &more
 }
 
-/// Why a flow is not made of processes while some of its own do not load. Without the steps of these
-/// it would be another one, and newer than the one that is whole.
+/// Why a flow is not formed of processes while some of its own do not load. Without their steps it
+/// would be a different one, and newer than the complete one.
 pub(crate) fn stays_whole(flow: &str, why: &[String]) -> String {
     let why = first_of(why);
     format!("flow {flow:?} stays as it was registered: {why}")
 }
 
 impl BrokenProcess {
-    /// In a few words: its error has more.
+    /// A short form: its error has the details.
     pub fn why(&self) -> String {
         let file = self.file.as_deref().unwrap_or(&self.id);
         match self.error.code.known() {
@@ -116,7 +116,7 @@ impl BrokenProcess {
 }
 
 impl BrokenProcess {
-    /// For whoever makes flows of the other processes.
+    /// The description for the composition of flows.
     pub fn not_loaded(&self) -> NotLoaded {
         NotLoaded {
             id: Some(self.id.to_string()),

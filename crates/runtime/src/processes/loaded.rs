@@ -1,4 +1,4 @@
-//! Processes whose code was loaded, for whoever has to look at what waits for it.
+//! Processes whose code was loaded, for tasks that retry visits which wait for it.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use riverrun_types::Name;
 use tokio::sync::Notify;
 
-/// Processes whose code was loaded, and whose parked visits nobody has looked at since.
+/// Processes whose code was loaded, and whose parked visits were not looked at since.
 #[derive(Default)]
 pub(crate) struct LoadedCode {
     processes: Mutex<BTreeSet<Name>>,
@@ -19,7 +19,7 @@ impl LoadedCode {
         self.changed.notify_one();
     }
 
-    /// All that were loaded since this was asked last.
+    /// All that were loaded since the last call.
     pub fn take(&self) -> BTreeSet<Name> {
         std::mem::take(&mut *self.processes.lock())
     }

@@ -1,5 +1,5 @@
-//! The processes that this server knows, and those that do not load: who can execute what. The
-//! workers of their queues are started elsewhere.
+//! The processes that this server knows, and those that do not load. The workers of their queues
+//! are started elsewhere.
 
 mod broken;
 mod loaded;

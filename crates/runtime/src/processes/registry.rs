@@ -1,4 +1,4 @@
-//! The processes that this instance knows, and the queues that they take their jobs from.
+//! The processes that this instance knows, and their queues.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -12,22 +12,22 @@ use tokio::sync::{Notify, watch};
 
 use super::{broken::Broken, loaded::LoadedCode};
 
-/// The most processes that are kept of what workers elsewhere have offered.
+/// The most processes that are kept of the offers of remote workers.
 const MAX_OFFERED: usize = 10_000;
 
-/// The process that takes the jobs of a queue; none any more ends the queue's worker.
+/// The process of a queue; `None` ends the queue's worker.
 pub(crate) type Current = watch::Receiver<Option<Arc<Process>>>;
 
-/// Who can execute what.
+/// The known processes.
 #[derive(Default)]
 pub struct Processes {
     known: RwLock<ProcessTable>,
     /// The ids of files that are about to be loaded.
     expected: RwLock<HashSet<String>>,
     pub(super) broken: Broken,
-    /// The processes whose code was loaded since somebody asked.
+    /// The processes whose code was loaded since the last call.
     loaded: LoadedCode,
-    /// Notified when the jobs of a queue are taken up here that were not before.
+    /// Notified when this instance begins to take jobs of a queue.
     pub(crate) taken_up: Notify,
 }
 
@@ -37,13 +37,13 @@ struct ProcessTable {
     queues: HashMap<Name, watch::Sender<Option<Arc<Process>>>>,
     /// The processes of this instance itself.
     own: HashSet<Name>,
-    /// What workers elsewhere offer. It stands in where this instance has nothing of its own.
+    /// The offers of remote workers, used if this instance has no such process of its own.
     offered: HashMap<Name, Arc<Process>>,
 }
 
 impl Processes {
-    /// Says which processes are about to be loaded, by the ids of their files: definitions may name
-    /// them, and what they export, already.
+    /// Sets the processes that are about to be loaded, by the ids of their files: definitions may
+    /// already name them, and their exports.
     pub fn expect(&self, ids: impl IntoIterator<Item = String>) {
         *self.expected.write() = ids.into_iter().collect();
     }
@@ -55,7 +55,7 @@ impl Processes {
         expected.contains(id) || expected.contains(file)
     }
 
-    /// Whether there is a process, or one is expected, or a file of it does not load.
+    /// Whether a process exists, is expected, or its file does not load.
     pub(crate) fn is_known(&self, id: &str) -> bool {
         self.get(id).is_some() || self.is_expected(id) || self.why_broken(id).is_some()
     }
@@ -74,14 +74,14 @@ impl Processes {
         self.known.read().queues.get(queue)?.borrow().clone()
     }
 
-    /// What this instance can run, by id.
+    /// The processes that this instance can run, by id.
     pub fn all(&self) -> Vec<Arc<Process>> {
         let mut all: Vec<_> = self.known.read().by_id.values().cloned().collect();
         all.sort_by(|a, b| a.id.cmp(&b.id));
         all
     }
 
-    /// Those of this instance itself, without what workers elsewhere offer.
+    /// Those of this instance itself, without the offers of remote workers.
     pub fn own(&self) -> Vec<Arc<Process>> {
         let mut own = self.all();
         let known = self.known.read();
@@ -89,8 +89,8 @@ impl Processes {
         own
     }
 
-    /// Takes a process in, in place of an earlier one of the same id. For a queue that nobody
-    /// takes jobs from here yet, the answer is what its worker has to look at.
+    /// Registers a process in place of an earlier one of the same id. For a queue without a worker
+    /// here, the answer is the channel that its worker watches.
     pub(crate) fn put(&self, process: Process) -> Option<(Name, Current)> {
         let id = process.id.clone();
         let taken_up = {
@@ -102,7 +102,7 @@ impl Processes {
         self.notify_if_taken_up(taken_up)
     }
 
-    /// A queue that has found somebody may have jobs that wait to be judged.
+    /// A queue with a new worker may have jobs that wait to be judged.
     fn notify_if_taken_up(&self, taken_up: Option<(Name, Current)>) -> Option<(Name, Current)> {
         if taken_up.is_some() {
             self.taken_up.notify_one();
@@ -110,8 +110,8 @@ impl Processes {
         taken_up
     }
 
-    /// Notes what workers elsewhere offer; it is taken in unless the id, or the queue, belongs to a
-    /// process of this instance.
+    /// Records the offer of a remote worker; it is registered unless the id, or the queue, belongs
+    /// to a process of this instance.
     pub(crate) fn offer(&self, process: Process) -> (bool, Option<(Name, Current)>) {
         let id = process.id.clone();
         let (is_taken_in, taken_up) = self.known.write().offer(Arc::new(process));
@@ -119,7 +119,7 @@ impl Processes {
         (is_taken_in, self.notify_if_taken_up(taken_up))
     }
 
-    /// What workers offer under this id, or for its queue, takes the place of what is removed.
+    /// An offer of workers under this id, or for its queue, replaces the removed process.
     pub(crate) fn remove(&self, id: &str) -> (bool, Option<(Name, Current)>) {
         let mut known = self.known.write();
         let Some(removed) = known.by_id.remove(id) else {
@@ -179,7 +179,7 @@ impl ProcessTable {
         Some((queue, receiver))
     }
 
-    /// Nobody takes the jobs of the process's queue any more.
+    /// The process's queue has no worker any more.
     fn leave(&mut self, process: &Process) {
         let queue = &process.config.queue;
         let is_ours = |sender: &watch::Sender<Option<Arc<Process>>>| {

@@ -1,4 +1,4 @@
-//! Parking what was alone when the server died.
+//! Parking of work that was alone when the server died.
 
 use riverrun_engine::{Input, Parked};
 use riverrun_protocol::WorkError;
@@ -37,7 +37,7 @@ impl Quarantine {
         for suspect in suspects {
             let (quarantine, unit) = (self.clone(), suspect.clone());
             let crashes = starts.crashes;
-            // In a task of its own: what panics here must not keep the server from starting.
+            // In a task of its own: a panic here must not keep the server from starting.
             let parked = tokio::spawn(async move {
                 match unread {
                     true => quarantine.set_aside(&unit).await,
@@ -87,7 +87,7 @@ impl Quarantine {
         let error = Json::of(&WorkError::new(ErrorCode::JobQuarantined, message));
         let now_ms = self.base.now_ms();
         let mut commit = Commit::default();
-        // What the row forgets when another attempt begins.
+        // Facts that the row drops when another attempt begins.
         if record.state == JobState::Active {
             let waits = Waits {
                 attempt: Some(record.attempt),
@@ -104,7 +104,7 @@ impl Quarantine {
         Ok(())
     }
 
-    /// Keeps a unit from being taken up without reading it.
+    /// Keeps a unit from being claimed without reading it.
     async fn set_aside(&self, unit: &Unit) -> Result<()> {
         match unit {
             Unit::Run(run) => Ok(self.base.store().set_aside(run).await?),

@@ -1,4 +1,4 @@
-//! What people do with queues and jobs.
+//! Actions of people on queues and jobs.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -24,39 +24,40 @@ use crate::{
 /// Jobs removed or moved in one commit.
 pub(super) const BATCH: usize = 500;
 
-/// A queue as people see it.
+/// A queue as it is shown to clients.
 #[derive(Clone, Debug)]
 pub struct QueueView {
     pub record: QueueRecord,
     pub stats: QueueStats,
-    /// The process that takes its jobs here, if there is one.
+    /// The process that runs its jobs here, if any.
     pub process: Option<Name>,
 }
 
-/// What came of removing what waits.
+/// The result of a purge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drained {
     pub removed: u64,
-    /// So many wait still: the jobs of steps, and what was added meanwhile.
+    /// The number of jobs that still wait: the jobs of steps, and jobs added meanwhile.
     pub left: u64,
 }
 
 impl Queues {
-    /// Takes a process in: from now on its jobs are taken up here. An earlier one of the same id
-    /// finishes what it runs and gets nothing more.
+    /// Registers a process: from now on its jobs are claimed here. An earlier process of the same
+    /// id finishes its running jobs and gets no new ones.
     pub fn put_process(&self, process: Process) {
         self.begin_work(self.processes().put(process));
     }
 
-    /// Takes in what workers elsewhere can run. A process of this instance with the same id or
-    /// queue wins: then the answer is false, and the offer stands in when that one is removed.
+    /// Registers a process that remote workers offer. A process of this instance with the same id
+    /// or queue has priority: then the answer is false, and the offer is used once that one is
+    /// removed.
     pub fn offer_process(&self, process: Process) -> bool {
         let (is_taken_in, queue) = self.processes().offer(process);
         self.begin_work(queue);
         is_taken_in
     }
 
-    /// Takes up no more jobs of a process; what runs finishes.
+    /// Claims no more jobs of a process; running jobs finish.
     pub fn remove_process(&self, id: &str) -> bool {
         let (was_there, queue) = self.processes().remove(id);
         self.begin_work(queue);
@@ -70,8 +71,8 @@ impl Queues {
         }
     }
 
-    /// Adds jobs to a queue, all or none. When this returns they are on disk. A queue that has
-    /// neither a process nor jobs is refused, unless it is to be made.
+    /// Adds jobs to a queue, all or none. When this returns they are on disk. A queue without a
+    /// process and without jobs is rejected, unless the request creates it.
     pub async fn enqueue(
         &self,
         queue: &str,
@@ -95,7 +96,7 @@ impl Queues {
         self.add_jobs(jobs).await
     }
 
-    /// Jobs as they can be added.
+    /// Jobs in the form in which they are added.
     pub(crate) async fn prepare_each(
         &self,
         requests: Vec<(Name, JobRequest)>,
@@ -120,8 +121,8 @@ impl Queues {
         Ok(self.commit(commit).await?.added)
     }
 
-    /// The process that takes the jobs of a queue, if there is one. A queue that nobody knows is
-    /// refused, unless it is to be made.
+    /// The process that runs the jobs of a queue, if any. An unknown queue is rejected, unless the
+    /// request creates it.
     async fn taker(&self, queue: &str, create: bool) -> Result<Option<Arc<Process>>> {
         check_new_queue_name(queue).map_err(Error::BadId)?;
         let process = self.processes().of_queue(queue);
@@ -141,7 +142,7 @@ impl Queues {
 
     pub async fn jobs(&self, filter: &JobFilter) -> Result<Page<JobRecord>> {
         match self.base().store().list_jobs(filter).await {
-            // A process has it, and it has had no job yet.
+            // The queue has a process, and has had no job yet.
             Err(StoreError::QueueNotFound(_)) if self.has_queue(&filter.queue) => Ok(Page {
                 items: Vec::new(),
                 next: None,
@@ -170,7 +171,7 @@ impl Queues {
         }
     }
 
-    /// Changes the priority or the time of a job that has not begun, or both.
+    /// Changes the priority, the due time, or both, of a job that has not begun.
     pub async fn change_job(
         &self,
         job: &RunId,
@@ -209,8 +210,8 @@ impl Queues {
         Ok(())
     }
 
-    /// The job of a step is its run's, which waits for it: whoever wants it gone cancels the run.
-    /// The jobs of a damaged run outlive it, because nobody can tell which they are.
+    /// The job of a step belongs to its run, which waits for it: to remove the job, cancel the run.
+    /// The jobs of a damaged run can be removed, because its stream does not show which they are.
     async fn refuse_of_run(&self, job: &RunId) -> Result<()> {
         let record = self.job(job).await?;
         let step = KeptOptions::read(record.options.as_ref()).step;
@@ -226,8 +227,8 @@ impl Queues {
         }
     }
 
-    /// Steers a job that waits afterwards, and says so in its stream, before the row forgets what
-    /// became of it until now.
+    /// Steers a job that waits afterwards, and records that in its stream, before its row drops its
+    /// earlier attempts.
     async fn steer_in(&self, queue: &Name, job: &RunId, steer: Steer) -> Result<()> {
         let (reason, at_ms) = match steer {
             Steer::Promote => (Reason::Promoted, 0),
@@ -303,7 +304,7 @@ impl Queues {
         }
     }
 
-    /// Lets nothing of a queue begin, or lets it begin again.
+    /// Pauses a queue, or resumes it.
     pub async fn pause(&self, queue: &str, paused: bool) -> Result<QueueView> {
         self.base().refuse_when_stopping()?;
         self.queue(queue).await?;
@@ -316,8 +317,8 @@ impl Queues {
         self.queue(queue).await
     }
 
-    /// Removes what waits; with `delayed` also what waits for its time. The jobs of steps stay: their
-    /// runs wait for them.
+    /// Removes waiting jobs; with `delayed` also delayed ones. The jobs of steps stay: their runs
+    /// wait for them.
     pub async fn drain(&self, queue: &str, delayed: bool) -> Result<Drained> {
         self.queue(queue).await?;
         let mut removed = self

@@ -1,4 +1,5 @@
-//! What queues ask of the parts above them. Whoever wires a runtime gives them to its queues.
+//! The interfaces that queues need from the parts above them. The code that wires a runtime passes
+//! them to its queues.
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
@@ -10,7 +11,7 @@ use crate::base::Result;
 
 /// The attempts of jobs that are steps of runs.
 pub(crate) trait StepAttempts: Send + Sync {
-    /// Runs the job of a visit, and has what became of it judged. The room is given back at its end.
+    /// Runs the job of a visit, and sends its outcome to the run. The room is released at its end.
     fn attempt(
         &self,
         job: ClaimedJob,
@@ -22,13 +23,13 @@ pub(crate) trait StepAttempts: Send + Sync {
     fn give_up(&self, job: ClaimedJob, queue: Name, place: StepPlace) -> BoxFuture<'static, ()>;
 }
 
-/// What handlers ask about runs.
+/// The questions of handlers about runs.
 #[async_trait]
 pub(crate) trait HandlerRuns: Send + Sync {
     async fn start(&self, wish: RunWish) -> Result<StartedRun>;
 }
 
-/// A run that a handler wants to start.
+/// A run that a handler starts.
 pub(crate) struct RunWish {
     pub flow: String,
     pub input: Json,
@@ -48,6 +49,6 @@ pub(crate) struct RunWish {
 /// A run that was started for a handler.
 pub(crate) struct StartedRun {
     pub run: RunId,
-    /// False where an earlier request with the same key started it.
+    /// False if an earlier request with the same key started it.
     pub created: bool,
 }

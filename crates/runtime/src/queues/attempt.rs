@@ -23,15 +23,15 @@ use super::{
     request::KeptOptions,
 };
 
-/// How long a handler that was asked to stop may take before it is given up. Providers stop it by
-/// force earlier than that.
+/// How long a handler that was asked to stop may take before it is abandoned. Providers kill it
+/// earlier than that.
 const GIVE_UP: Duration = Duration::from_secs(15);
-/// Why a job was cancelled where nobody says.
+/// The default reason of a cancelled job.
 const CANCELLED: &str = "it was cancelled";
-/// Characters of an error that a log line shows.
+/// Characters of an error in a log line.
 pub(crate) const LOGGED: usize = 1_000;
 
-/// A job with what was decided about it when it was claimed.
+/// A job with the decisions made when it was claimed.
 struct StartedJob {
     job: ClaimedJob,
     policy: Policy,
@@ -40,7 +40,7 @@ struct StartedJob {
 }
 
 impl Queues {
-    /// Runs jobs that were claimed together, and records what became of each.
+    /// Runs jobs that were claimed together, and records the outcome of each.
     pub(super) async fn attempt(&self, process: &Arc<Process>, jobs: Vec<ClaimedJob>) {
         let cancel = Cancellation::default();
         let stops = Stop::each(&cancel, jobs.len());
@@ -78,7 +78,7 @@ impl Queues {
                 cancel.clone(),
             )
         })));
-        // No job of a batch takes longer than it may.
+        // No job of a batch runs longer than its own limit.
         let timeout = held.iter().filter_map(|held| held.policy.timeout).min();
         let timeout = timeout.unwrap_or(self.base().options().attempt_timeout);
         let invoke = invoke(self, process, &held, timeout).await;
@@ -94,13 +94,13 @@ impl Queues {
             }
         };
         let said = host.close().await;
-        // Once: a job of a batch may be taken up again while the others are still to be settled.
+        // Once: a job of a batch may be claimed again while the others are still to be settled.
         let is_lost = cancel.reason() == Some(CancelReason::LeaseLost);
         let outcomes = each(outcome, held.len());
         for ((held, outcome), said) in held.iter().zip(outcomes).zip(said) {
             let outcome = match checked(process, outcome) {
-                // A handler that is asked to stop and returns has stopped; and the others of its
-                // batch may have gone on. Nobody wants what came of it.
+                // A handler that is asked to stop and returns has stopped; the other jobs of its
+                // batch may have gone on. Their results are not used.
                 Ok(_) if held.stop.is_wanted() => {
                     Err(WorkError::new(ErrorCode::Cancelled, CANCELLED))
                 }
@@ -111,7 +111,7 @@ impl Queues {
         }
     }
 
-    /// Invokes, and stops what takes too long or what somebody wants to stop.
+    /// Invokes, and stops jobs that time out or are cancelled.
     pub(crate) async fn bounded(
         &self,
         process: &Process,
@@ -138,14 +138,14 @@ impl Queues {
         cancel.cancel(reason);
         let ended = tokio::time::timeout(GIVE_UP, &mut running).await;
         match (ended, reason) {
-            // Its worker was gone before its time was over: that is why it took so long.
+            // Its worker was lost before the timeout: that is why it took so long.
             (Ok(Err(error)), CancelReason::Timeout) if is_loss(&error) => Err(error),
-            // An attempt that was too slow has failed, whatever it still brings.
+            // An attempt that timed out has failed, even if it returns later.
             (_, CancelReason::Timeout) => {
                 let message = format!("the handler took longer than {} ms", timeout.as_millis());
                 Err(WorkError::new(ErrorCode::Timeout, message))
             }
-            // What ended well in the moment in which it was asked to stop has ended well.
+            // An attempt that succeeded at the moment it was asked to stop has succeeded.
             (Ok(Ok(reply)), _) => Ok(reply),
             (_, CancelReason::Shutdown) => Err(WorkError::new(
                 ErrorCode::ShuttingDown,
@@ -159,7 +159,7 @@ impl Queues {
         }
     }
 
-    /// Records what became of an attempt, until the store takes it or the lease is gone.
+    /// Records the outcome of an attempt, until the store accepts it or the lease is lost.
     async fn settle(
         &self,
         process: &Process,
@@ -185,7 +185,7 @@ impl Queues {
                     error: Json::of(&WorkError::new(ErrorCode::Cancelled, reason)),
                 }
             }
-            // It was not begun, or will be taken up where it can run.
+            // It was not begun, or will be run elsewhere.
             Err(error) if is_released(&error) => Settled::Released,
             Err(error) if is_loss(&error) => lost(&held.job, &error),
             Err(error) => decide(&held.policy, &error, &held.job, now),
@@ -221,7 +221,7 @@ impl Queues {
         }
     }
 
-    /// Everything that an outcome changes, in one commit.
+    /// All changes of an outcome, in one commit.
     #[expect(clippy::too_many_arguments, reason = "each is one fact of the outcome")]
     fn outcome(
         &self,
@@ -242,7 +242,7 @@ impl Queues {
             _ => None,
         };
         let is_dropped = decided == Settled::Dropped;
-        // What was said comes before the row moves: the stream then holds what the row knew of
+        // Recorded frames come before the row moves: the stream then holds what the row knew of
         // this attempt, and the row alone knows how it ended.
         let mut commit = Commit::default();
         if !events.is_empty() && !is_dropped {
@@ -296,7 +296,7 @@ impl Queues {
                 let total_ms = now - job.created_ms;
                 self.job_stats().settled(&queue, &decided, total_ms);
             }
-            // Its holder was only slow, or somebody else was first.
+            // Its holder was only slow, or another instance was first.
             Err(StoreError::JobLost(_)) => {}
             Err(error) => {
                 tracing::warn!(%error, "a job whose worker was lost could not be settled")
@@ -371,7 +371,7 @@ async fn input(queues: &Queues, held: &StartedJob) -> Result<JobInput, WorkError
     })
 }
 
-/// What an invocation's end means for each of its jobs.
+/// The outcome of an invocation for each of its jobs.
 fn each(outcome: Result<Reply, WorkError>, count: usize) -> Vec<Result<Json, WorkError>> {
     match outcome {
         Err(error) => vec![Err(error); count],
@@ -419,21 +419,21 @@ pub(crate) fn checked(
     Ok(result)
 }
 
-/// Why an attempt is over whose lease has expired.
+/// The error of an attempt whose lease has expired.
 pub(crate) fn silent() -> WorkError {
     let message = "the worker gave no sign of life: it died, hangs or lost its connection";
     WorkError::new(ErrorCode::WorkerLost, message)
 }
 
-/// Whether a provider says that the handler's worker was lost. A handler that throws the error of a
-/// loss, such as that of its call, has failed: providers and records say of it whether it is
-/// retriable.
+/// Whether a provider reports that the handler's worker was lost. A handler that throws the error
+/// of a loss, such as that of its call, has failed: providers and records mark it as retriable or
+/// not.
 pub(crate) fn is_loss(error: &WorkError) -> bool {
     error.code == ErrorCode::WorkerLost && error.retriable.is_none()
 }
 
-/// Whether the handler was not begun, or is to run elsewhere. A loss is counted, so it is none; and
-/// so is what a handler passes on, such as the error of its call.
+/// Whether the handler was not begun, or is to run elsewhere. A loss is counted, so it does not
+/// match; nor does an error that a handler passes on, such as that of its call.
 pub(crate) fn is_released(error: &WorkError) -> bool {
     error.code != ErrorCode::WorkerLost
         && error.code.disposition() == Disposition::Release
@@ -441,7 +441,7 @@ pub(crate) fn is_released(error: &WorkError) -> bool {
 }
 
 /// A loss is not a failure: the job is tried again at once, and its retry policy does not count it.
-/// One that was lost too often in a row may be the reason itself: it is parked.
+/// A job that was lost too often in a row may be the cause itself: it is parked.
 pub(crate) fn lost(job: &ClaimedJob, error: &WorkError) -> Settled {
     let losses = job.losses_in_row.saturating_add(1);
     if losses < retry::MAX_LOSSES {
@@ -475,7 +475,7 @@ fn decide(policy: &Policy, error: &WorkError, job: &ClaimedJob, now: Millis) -> 
     }
 }
 
-/// Says of a failure what whoever looks after the server wants to know.
+/// Logs a failure for the operators of the server.
 fn log(queue: &Name, job: &ClaimedJob, decided: &Settled) {
     let (id, attempt) = (&job.lease.id, job.attempt);
     let text = |error: &Json, member: &str| {
@@ -503,7 +503,7 @@ fn log(queue: &Name, job: &ClaimedJob, decided: &Settled) {
     }
 }
 
-/// What the job's row will not know any more once the next attempt has begun.
+/// The facts that the job's row drops once the next attempt begins.
 pub(crate) fn waiting_event(
     queue: &Name,
     decided: &Settled,
@@ -538,8 +538,8 @@ pub(crate) fn waiting_event(
     }
 }
 
-/// The copy of a failed job for another queue; none if it was copied out of that one, or queues that
-/// name each other would copy it for ever.
+/// The copy of a failed job for another queue; none if it was copied from that queue, since queues
+/// that name each other would copy it for ever.
 fn dead_letter(
     dead: &Name,
     queue: &Name,
@@ -579,7 +579,7 @@ fn dead_letter(
         id: RunId::fresh(),
         is_named: false,
         queue: dead.clone(),
-        // Of which queue it was, where it has no other name.
+        // The queue of the original, if the copy has no other name.
         name: Some(job.name.clone().unwrap_or_else(|| queue.clone())),
         data: job.data.clone(),
         priority: 0,

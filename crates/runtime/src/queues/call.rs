@@ -1,5 +1,5 @@
-//! Calls: a process run at once, without a queue. The answer comes back to the caller, frames on
-//! the way; what happens is recorded in the call's own stream, which others can follow meanwhile.
+//! Calls: a process run at once, without a queue. The caller gets the answer and, on the way, the
+//! frames; the call's own stream records both, and others can follow it meanwhile.
 
 use std::{
     collections::{HashMap, VecDeque, hash_map::Entry},
@@ -27,20 +27,20 @@ use super::{
     request::KeptOptions,
 };
 
-/// Bytes of frames that may wait for somebody who hears them; further ones are missed.
+/// Bytes of frames that may wait for a caller; further frames are dropped.
 const MAX_WAITING_BYTES: usize = 1 << 20;
 
-/// A wish to run a process at once.
+/// A request to run a process at once.
 #[derive(Default)]
 pub struct CallRequest {
     pub process: String,
     pub input: Json,
-    /// A fresh one when absent.
+    /// A fresh id when absent.
     pub call_id: Option<RunId>,
     pub timeout: Option<Duration>,
-    /// Whether what happens is recorded. Default: yes.
+    /// Whether the call is recorded. Default: yes.
     pub forget: bool,
-    /// Gets the frames as they come. A receiver that is full misses some, and gets their number.
+    /// Gets the frames as they arrive. A full receiver misses some, and gets their number.
     pub frames: Option<mpsc::Sender<Frame>>,
     /// Stops the call.
     pub cancel: Cancellation,
@@ -53,19 +53,19 @@ pub struct CallRequest {
 
 struct CallHost {
     inner: JobHost,
-    /// Until the call has ended: its handler may go on a little longer.
+    /// Held until the call has ended: its handler may run a little longer.
     frames: Mutex<Option<Frames>>,
     is_kept: bool,
 }
 
-/// The channel to a reader of the frames of a call. One that is too slow misses some, and gets
-/// their number.
+/// The channel to a reader of the frames of a call. A slow reader misses some, and gets their
+/// number.
 struct Frames {
     sender: mpsc::Sender<Frame>,
     missed: AtomicU64,
     /// The bytes of the frames that were sent last, the oldest first.
     sizes: Mutex<VecDeque<usize>>,
-    /// Room for the last word about that.
+    /// Room for the final report of missed frames.
     last: Option<mpsc::OwnedPermit<Frame>>,
 }
 
@@ -79,7 +79,7 @@ impl Frames {
         }
     }
 
-    /// Whether a frame may wait beside those that nobody has taken yet.
+    /// Whether a frame fits beside those that are not read yet.
     fn has_room(&self, frame: &Frame) -> bool {
         let reserved = usize::from(self.last.is_some());
         let waiting = self.sender.max_capacity() - self.sender.capacity() - reserved;
@@ -269,8 +269,8 @@ impl Queues {
         outcome
     }
 
-    /// Runs it for somebody who waits: what is stopped has ended there and then, and its handler
-    /// has the usual time to stop behind that. If nobody waits any more it is stopped.
+    /// Runs the call for its caller: a stopped call has ended at once, and its handler has the
+    /// usual time to stop after that. If the caller is dropped the call is stopped.
     async fn prompt(
         &self,
         process: Arc<Process>,
@@ -286,7 +286,8 @@ impl Queues {
         let ended = async {
             tokio::select! {
                 biased;
-                // First: what a handler returns because it was asked to stop is no result.
+                // First: a result that the handler returns because it was asked to stop does not
+                // count.
                 reason = cancel.cancelled() => Err(reason),
                 outcome = outcome_of => Ok(outcome.unwrap_or_else(|_| {
                     Err(WorkError::new(ErrorCode::Internal, "the call broke down"))
@@ -316,7 +317,7 @@ impl Queues {
         });
     }
 
-    /// Stores how it ended and what it had said by then, after the caller has its answer.
+    /// Stores how it ended and its frames so far, after the caller has its answer.
     fn record_end(
         &self,
         home: Arc<CallHome>,
@@ -351,7 +352,7 @@ impl Queues {
     }
 }
 
-/// How a call has ended that was stopped, whatever its handler still brings.
+/// The outcome of a stopped call, regardless of what its handler still returns.
 fn stopped(reason: CancelReason, cancel: &Cancellation, timeout: Duration) -> WorkError {
     match reason {
         CancelReason::Timeout => {

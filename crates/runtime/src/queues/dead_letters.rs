@@ -1,8 +1,7 @@
-//! Ended jobs, many at a time: dead letters that are tried again, and what a filter chooses to be
-//! removed.
+//! Bulk operations on ended jobs: redrive of dead letters, and removal by a filter.
 //!
-//! Only what had ended when it was asked for is touched, each job at most once: one that fails
-//! again at once is not redriven a second time.
+//! Only jobs that had ended at the time of the request are touched, each at most once: a job that
+//! fails again at once is not redriven a second time.
 
 use std::{
     collections::HashSet,
@@ -21,15 +20,15 @@ use riverrun_types::{Millis, Name};
 use super::{Queues, actions::BATCH, attempt::to_job};
 use crate::base::{Error, Result};
 
-/// Which dead letters are to wait again, and how fast.
+/// Which dead letters are redriven, and how fast.
 #[derive(Clone, Debug)]
 pub struct Redrive {
     /// The newest first; all where absent.
     pub most: Option<u64>,
-    /// So many of them begin in a second.
+    /// How many of them may begin per second.
     pub per_second: Option<NonZeroU32>,
     pub wanted: Wanted,
-    /// How long whoever asks is kept waiting. What is left then is done without them.
+    /// How long the caller waits. The rest is redriven in the background.
     pub patience: Duration,
 }
 
@@ -46,9 +45,9 @@ impl Default for Redrive {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Redriven {
-    /// So many wait again.
+    /// How many wait again.
     pub redriven: u64,
-    /// There are more, and they follow.
+    /// More dead letters remain, and follow.
     pub goes_on: bool,
 }
 
@@ -109,7 +108,7 @@ impl Walk {
         }
     }
 
-    /// The next jobs, as many as fit into one commit; none may be among those looked at.
+    /// The next jobs, as many as fit into one commit; the page may hold none.
     async fn next(&mut self, queues: &Queues) -> Result<Option<Vec<JobRecord>>> {
         if self.is_over || self.left == 0 {
             return Ok(None);
@@ -124,7 +123,7 @@ impl Walk {
 }
 
 impl Queues {
-    /// Lets dead letters of a queue wait again, from their first attempt on.
+    /// Redrives dead letters of a queue, from their first attempt on.
     pub async fn redrive(&self, queue: &str, redrive: Redrive) -> Result<Redriven> {
         self.base().refuse_when_stopping()?;
         self.queue(queue).await?;
@@ -163,7 +162,7 @@ impl Queues {
         })
     }
 
-    /// Removes ended jobs that a filter chooses, the newest first. Says how many.
+    /// Removes ended jobs that a filter selects, the newest first. Returns how many.
     pub async fn purge_wanted(
         &self,
         queue: &str,
@@ -213,7 +212,7 @@ impl Queues {
         self.steer_all(steers.collect()).await
     }
 
-    /// Steers jobs in one commit. Where somebody else was first with one of them, one by one.
+    /// Steers jobs in one commit; one by one if another writer has changed one of them.
     async fn steer_all(&self, steers: Vec<(&JobRecord, Steer)>) -> Result<u64> {
         let now = self.base().now_ms();
         if steers.is_empty() {
@@ -244,7 +243,7 @@ impl Queues {
     }
 }
 
-/// What waits again says so in its stream, before the row forgets what became of it until now.
+/// A redriven job says so in its stream, before its row drops its earlier attempts.
 fn steered(mut commit: Commit, job: &JobRecord, steer: &Steer, now_ms: Millis) -> Commit {
     if let Steer::Retry { at_ms } = steer {
         let later = Some(*at_ms).filter(|at_ms| *at_ms > now_ms);
@@ -258,8 +257,8 @@ fn steered(mut commit: Commit, job: &JobRecord, steer: &Steer, now_ms: Millis) -
     })
 }
 
-/// Goes on when whoever asked has been answered. A shutdown ends it: what it has not come to is
-/// still a dead letter.
+/// Goes on after the caller was answered. A shutdown ends it: the remaining jobs are still dead
+/// letters.
 async fn redrive_rest(
     queues: Queues,
     guard: RedriveGuard,

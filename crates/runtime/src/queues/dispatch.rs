@@ -1,8 +1,8 @@
 //! Jobs that begin where they are added.
 //!
-//! A job whose queue has room here and nothing that waits need not be stored as waiting, found and
-//! claimed: it is born active, under a lease that this instance has in stock. Whether it may be is
-//! judged by the store, in the commit that adds it.
+//! A job whose queue has room here and no waiting jobs need not be stored as waiting, found and
+//! claimed: it is added as active, under a lease that this instance holds in advance. The store
+//! judges that in the commit that adds the job.
 
 use std::sync::{
     Arc,
@@ -16,23 +16,23 @@ use riverrun_types::{Millis, Name, RunId};
 
 use super::{Queues, room::ReservedRoom, worker::launch_in};
 
-/// A lease that jobs may be born under.
+/// A lease for jobs that begin where they are added.
 #[derive(Default)]
 pub(crate) struct Stock {
     lease: Mutex<Option<(u64, Millis)>>,
     is_asking: AtomicBool,
 }
 
-/// Room that was taken for the jobs of a commit.
+/// Room that is reserved for the jobs of a commit.
 struct Reserved(Vec<(Name, Arc<Process>, ReservedRoom)>);
 
-/// Commits what starts jobs. A run has its jobs started through this.
+/// Commits changes that start jobs. A run starts its jobs through this.
 #[derive(Clone)]
 pub(crate) struct Dispatcher(Queues);
 
 impl Dispatcher {
-    /// Commits, with what is done once the commit is durable. Jobs that it adds begin then, if
-    /// there is room for them.
+    /// Commits, and calls a function once the commit is durable. The jobs that it adds begin then,
+    /// if there is room for them.
     pub async fn commit<F>(&self, commit: Commit, then: Option<F>) -> Committed
     where
         F: FnOnce(&Receipt) + Send + 'static,
@@ -40,13 +40,13 @@ impl Dispatcher {
         self.0.commit_then(commit, then).await
     }
 
-    /// The queue in which the jobs of a process wait.
+    /// The queue of a process.
     pub fn queue_of(&self, process: &Name) -> Name {
         let known = self.0.processes().get(process);
         known.map_or_else(|| process.clone(), |known| known.config.queue.clone())
     }
 
-    /// Stops a job that nobody wants any more, if it runs here.
+    /// Stops an obsolete job, if it runs here.
     pub fn stop(&self, job: &RunId) {
         self.0.keeper().cancel(job, None);
     }
@@ -55,12 +55,12 @@ impl Dispatcher {
 type Committed = riverrun_store::Result<Receipt>;
 
 impl Queues {
-    /// What starts jobs for whoever commits them.
+    /// Starts the jobs of commits.
     pub(crate) fn dispatcher(&self) -> Dispatcher {
         Dispatcher(self.clone())
     }
 
-    /// Commits jobs that are added, and begins those for which there is room.
+    /// Commits added jobs, and begins those for which there is room.
     pub(super) async fn commit(&self, commit: Commit) -> Committed {
         self.commit_then(commit, None::<fn(&Receipt)>).await
     }
@@ -75,7 +75,7 @@ impl Queues {
             (Some(reserved), then) => {
                 let queues = self.clone();
                 Some(Box::new(move |receipt: &Receipt| {
-                    // Before jobs begin: they ask for what is known then.
+                    // Before jobs begin: they read the state that is cached then.
                     if let Some(then) = then {
                         then(receipt);
                     }
@@ -86,7 +86,7 @@ impl Queues {
         self.base().commit_then(commit, then).await
     }
 
-    /// Takes room for the jobs that a commit adds.
+    /// Reserves room for the jobs that a commit adds.
     fn reserve(&self, commit: &mut Commit) -> Option<Reserved> {
         let mut wanted: Vec<(&Name, usize)> = Vec::new();
         for change in &commit.changes {
@@ -124,7 +124,7 @@ impl Queues {
         Some(Reserved(rooms))
     }
 
-    /// Begins the jobs that were taken; the room of the others is free again.
+    /// Begins the active jobs; the room of the others is released.
     fn begin(&self, mut reserved: Reserved, receipt: &Receipt) {
         for job in &receipt.taken {
             let mut rooms = reserved.0.iter_mut();
@@ -133,7 +133,7 @@ impl Queues {
                 tracing::error!(job = %job.lease.id, "a job was taken without room");
                 continue;
             };
-            // What starts gets the newest code.
+            // A new job gets the newest code.
             let newest = self.processes().of_queue(queue);
             let process = newest.as_ref().unwrap_or(process);
             if let Some(taken) = taken.split_one() {
@@ -155,7 +155,7 @@ impl Queues {
         (taken.count > 0).then_some((queue.clone(), process, taken))
     }
 
-    /// A lease that is good for a while. The next one is asked for when half of its time is over.
+    /// A lease that is valid for a while. The next one is requested after half of its duration.
     fn leased(&self) -> Option<u64> {
         let stock = self.stock();
         let now = self.base().now_ms();

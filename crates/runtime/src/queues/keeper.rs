@@ -1,4 +1,4 @@
-//! The leases of jobs that run here: renewed together, and a way to whoever runs under one.
+//! The leases of jobs that run here: renewed together, with a way to stop each job.
 
 use std::sync::{
     Arc, OnceLock,
@@ -20,9 +20,9 @@ use crate::base::Base;
 /// jobs are to stop: until then the others go on.
 #[derive(Clone)]
 pub(crate) struct Stop {
-    /// Somebody wants the job to stop, and why.
+    /// The job is asked to stop, with the reason.
     wanted: Arc<OnceLock<Option<String>>>,
-    /// Jobs of the invocation that nobody wants to stop.
+    /// The jobs of the invocation that are not asked to stop.
     left: Arc<AtomicUsize>,
     cancel: Cancellation,
 }
@@ -81,13 +81,13 @@ impl Keeper {
             self.begun.notify_one();
         }
         let before = running.insert(lease.id.clone(), (lease.token, stop));
-        // It was taken from an attempt that still runs here, and what that does counts no more.
+        // The lease was taken from an attempt that still runs here; that attempt counts no more.
         if let Some((_, stop)) = before {
             stop.cancel.cancel(CancelReason::LeaseLost);
         }
     }
 
-    /// Whether the job runs here, under this very lease.
+    /// Whether the job runs here, under exactly this lease.
     pub fn holds(&self, lease: &JobLease) -> bool {
         let running = self.running.lock();
         let held = running.get(&lease.id);
@@ -108,7 +108,7 @@ impl Keeper {
         }
     }
 
-    /// Tells the job, if it runs here, to stop because somebody wants it to.
+    /// Asks the job, if it runs here, to stop because it was cancelled.
     pub fn cancel(&self, job: &RunId, reason: Option<&str>) {
         if let Some((_, stop)) = self.running.lock().get(job) {
             stop.want(reason);
@@ -131,7 +131,7 @@ impl Keeper {
         }
     }
 
-    /// Resolves when a shutdown has begun and nothing runs here any more.
+    /// Resolves when a shutdown has begun and no job runs here any more.
     async fn idle(&self, base: &Base) {
         base.stopping().await;
         while !self.running.lock().is_empty() {
@@ -140,7 +140,7 @@ impl Keeper {
     }
 }
 
-/// Renews the leases of all jobs that run here, three times in a lease's life.
+/// Renews the leases of all jobs that run here, three times per lease duration.
 pub(crate) async fn keep(queues: Queues) {
     let every = queues.base().options().lease / 3;
     let keeper = queues.keeper();

@@ -1,13 +1,13 @@
 //! Queues and calls: jobs are claimed, run where their process lives, and settled.
 //!
 //! A [`Process`] says how its work is run and which [`Provider`] runs it. Its queue has a worker
-//! (`worker`) that claims jobs and begins an attempt (`attempt`) for each; what the handler says
-//! and asks for meanwhile goes through its host (`host`). A job that is added where there is room is
-//! started there and then (`dispatch`). The keeper (`keeper`) renews leases, and
-//! the reaper (`reaper`) looks after jobs whose holder has died.
+//! (`worker`) that claims jobs and begins an attempt (`attempt`) for each; the attempt's host
+//! (`host`) handles the handler's frames and requests. A job that is added while the queue has room
+//! begins at once (`dispatch`). The keeper (`keeper`) renews leases, and the reaper (`reaper`)
+//! retries jobs whose holder has died.
 //!
-//! Steps of runs are jobs too. Queues know neither steps nor runs: whoever wires a runtime gives them
-//! what they ask of these (`asks`).
+//! Steps of runs are jobs too. Queues know neither steps nor runs: the code that wires a runtime
+//! passes an implementation of `asks`.
 
 mod actions;
 mod asks;
@@ -70,7 +70,7 @@ struct Inner {
     processes: Arc<Processes>,
     alone: Arc<Alone>,
     streams: Streams,
-    /// Weak, as they stand on the queues.
+    /// Weak, because they hold the queues.
     steps: Weak<dyn StepAttempts>,
     runs: Weak<dyn HandlerRuns>,
     keeper: Keeper,
@@ -108,7 +108,7 @@ impl Queues {
         }
     }
 
-    /// When a call began that runs here.
+    /// When a call that runs here began.
     pub(crate) fn call_began(&self, id: &RunId) -> Option<Millis> {
         self.calls().began(id)
     }
@@ -138,12 +138,12 @@ impl Queues {
         &self.inner.streams
     }
 
-    /// None once nobody has the runtime any more.
+    /// None once the runtime was dropped.
     fn steps(&self) -> Option<Arc<dyn StepAttempts>> {
         self.inner.steps.upgrade()
     }
 
-    /// None once nobody has the runtime any more.
+    /// None once the runtime was dropped.
     fn runs(&self) -> Option<Arc<dyn HandlerRuns>> {
         self.inner.runs.upgrade()
     }

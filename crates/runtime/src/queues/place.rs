@@ -1,10 +1,10 @@
-//! Which visit a job belongs to.
+//! The visit to which a job belongs.
 
 use riverrun_engine::VisitKey;
 use riverrun_types::{Name, RunId};
 use serde::{Deserialize, Serialize};
 
-/// What the job of a visit knows of it. Everything else is in the run's stream.
+/// A job's knowledge of its visit. Everything else is in the run's stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StepPlace {
@@ -16,7 +16,7 @@ pub struct StepPlace {
     /// Attempts of the visit before the job's first.
     #[serde(default, skip_serializing_if = "riverrun_types::is_zero")]
     pub before: u32,
-    /// The length of the run's stream with the decision that asked for the job, where it is known.
+    /// The length of the run's stream with the decision that added the job, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<u64>,
 }

@@ -1,5 +1,5 @@
-//! Jobs whose lease has expired: each waits for its next attempt, which costs it nothing. Every
-//! instance looks for them; whoever is first wins.
+//! Jobs whose lease has expired: each waits for its next attempt, and the lost one is not counted.
+//! Every instance looks for them; the first one wins.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use riverrun_store::StalledJob;
 
 use super::Queues;
 
-/// Jobs that are looked at together.
+/// Jobs that are read together.
 const BATCH: usize = 256;
 
 pub(crate) async fn reap(queues: Queues) {
@@ -18,12 +18,12 @@ pub(crate) async fn reap(queues: Queues) {
             .store()
             .stalled_jobs(queues.base().now_ms(), BATCH);
         let (stalled, _) = stalled.await.unwrap_or_else(|error| {
-            tracing::warn!(%error, "stalled jobs could not be looked for");
+            tracing::warn!(%error, "stalled jobs could not be read");
             (Vec::new(), None)
         });
         let is_full = stalled.len() == BATCH;
-        // What runs here is alive, though its lease may have run out: the machine slept. It is
-        // about to be renewed.
+        // A job that runs here is alive, though its lease may have expired while the machine was
+        // suspended. It is about to be renewed.
         let is_gone = |stalled: &StalledJob| !queues.keeper().holds(&stalled.job.lease);
         let gone: Vec<StalledJob> = stalled.into_iter().filter(is_gone).collect();
         let is_done = gone.is_empty();
@@ -36,7 +36,7 @@ pub(crate) async fn reap(queues: Queues) {
     }
 }
 
-/// Waits for the next look; false when the server stops.
+/// Waits for the next check; false when the server stops.
 async fn idle(queues: &Queues, every: Duration) -> bool {
     let look = async {
         tokio::select! {

@@ -1,4 +1,4 @@
-//! What is recorded and answered, as JSON that keeps every payload's own text: nothing is rounded.
+//! Records and answers as JSON that keeps every payload's own text: nothing is rounded.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 /// The longest message of a log line.
 const MAX_MESSAGE: usize = 64 << 10;
 
-/// The event that a frame is recorded as; a heartbeat is none.
+/// The event as which a frame is recorded; a heartbeat is not recorded.
 pub(crate) fn frame_event(frame: &Frame, now_ms: Millis) -> Option<Draft> {
     let (kind, data) = match frame {
         Frame::Log {
@@ -122,7 +122,7 @@ pub(super) struct Value<'a> {
     pub value: &'a Json,
 }
 
-/// Where a copy in a queue of dead letters comes from.
+/// The origin of a copy in a queue of dead letters.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct DeadLetter<'a> {
@@ -136,7 +136,7 @@ pub(super) struct Origin<'a> {
     pub job_id: &'a RunId,
     pub attempt: u32,
     pub error: &'a Json,
-    /// Where that one came from, if it was such a copy itself.
+    /// The origin of that one, if it was such a copy itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<&'a serde_json::Value>,
 }

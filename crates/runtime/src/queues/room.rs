@@ -1,4 +1,4 @@
-//! How many jobs of a queue run here, and whether one more may.
+//! The number of jobs of a queue that run here, and the room for more.
 
 use std::sync::{
     Arc,
@@ -27,9 +27,9 @@ impl Rooms {
 
 pub(super) struct Room {
     used: AtomicUsize,
-    /// Of the queue: an end makes room as an added job makes work.
+    /// Of the queue: the end of a job makes room, as an added job makes work.
     work: Arc<Notify>,
-    /// The worker waits for jobs to end. One that waits for jobs to come need not hear of it.
+    /// The worker waits for jobs to end. A worker that waits for new jobs is not woken by ends.
     wants_ends: AtomicBool,
 }
 
@@ -42,7 +42,7 @@ impl Room {
         }
     }
 
-    /// Resolves when jobs may have come or, if that is wanted, have ended.
+    /// Resolves when jobs may have arrived or, on request, ended.
     pub async fn news(&self) {
         self.work.notified().await;
     }
@@ -65,7 +65,7 @@ impl Room {
         }
     }
 
-    /// Takes as much as is free of what is wanted.
+    /// Takes as much of the requested room as is free.
     pub fn take_free(self: &Arc<Self>, process: &Process, wanted: usize) -> ReservedRoom {
         let most = process.config.concurrency as usize;
         let mut count = 0;
@@ -82,7 +82,7 @@ impl Room {
     }
 }
 
-/// Room that jobs take; given back when they have ended.
+/// Room of running jobs; released when they have ended.
 pub(crate) struct ReservedRoom {
     room: Arc<Room>,
     pub count: usize,

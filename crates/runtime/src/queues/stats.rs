@@ -1,4 +1,4 @@
-//! How fast queues are, as this instance has seen it since it started.
+//! The rates and latencies of queues, as this instance has measured them since it started.
 
 use std::{collections::HashMap, time::Instant};
 
@@ -7,10 +7,10 @@ use riverrun_store::Settled;
 use riverrun_types::{Millis, Name};
 use serde::Serialize;
 
-/// Seconds that rates look back.
+/// The window of rates, in seconds.
 const WINDOW: usize = 60;
 
-/// Counts and times of a queue.
+/// Counts and latencies of a queue.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QueueStats {
@@ -87,7 +87,7 @@ impl Recent {
     }
 }
 
-/// Milliseconds in buckets that grow by a fifth, which is as exact as anybody reads them.
+/// Milliseconds in buckets that grow by a fifth, which is exact enough for readers.
 #[derive(Default)]
 struct Histogram {
     buckets: Vec<u64>,

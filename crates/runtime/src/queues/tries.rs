@@ -18,7 +18,7 @@ pub(crate) struct FailedTry {
     pub name: Name,
     pub nth: Option<u32>,
     pub error: Json,
-    /// How the code wants it to be tried again, where not as its process is.
+    /// The retry policy that the code asks for, where it differs from its process's.
     pub retry: Option<Json>,
     #[serde(default)]
     pub emits: Vec<Name>,
@@ -26,17 +26,17 @@ pub(crate) struct FailedTry {
     pub seen: Vec<JournalEntry>,
 }
 
-/// What is known of an operation that failed.
+/// The state of a failed operation.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tried {
     pub failures: u32,
     /// When it is tried again.
     pub until_ms: Millis,
-    /// What its record takes of the journal's room.
+    /// The size of its record in the journal.
     pub bytes: usize,
 }
 
-/// What becomes of an operation that has failed once more.
+/// The decision about an operation that failed again.
 pub(crate) enum Next {
     /// It is tried again after so many milliseconds.
     Again { failures: u32, delay_ms: Millis },
@@ -69,7 +69,7 @@ impl Tries {
         })
     }
 
-    /// Remembers a try that is recorded; gives what was known before.
+    /// Remembers a recorded try; returns the earlier state.
     pub fn failed(&self, operation: Operation, tried: Tried) -> Option<Tried> {
         self.0.lock().insert(operation, tried)
     }
@@ -115,7 +115,7 @@ pub(crate) fn failure_of(error: WorkError) -> Failure {
     failure
 }
 
-/// The error as it is recorded: code that lets it through has failed for good.
+/// The error as it is recorded: code that does not catch it has failed for good.
 fn permanent(error: &Json) -> Json {
     let mut value = error.value();
     if let Some(members) = value.as_object_mut() {

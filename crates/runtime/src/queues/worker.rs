@@ -1,7 +1,8 @@
 //! The worker of a queue: it claims as many jobs as there is room for, and sleeps otherwise.
 //!
-//! Nothing is polled. It wakes when a job is added or comes free, when one of its own ends, when a
-//! delay or a rate's window is over, when the process changes, and when a worker elsewhere has room.
+//! The worker does not poll. It wakes when a job is added or released, when one of its own ends,
+//! when a delay or a rate's window is over, when the process changes, and when a remote worker has
+//! room.
 
 use std::sync::Arc;
 
@@ -34,11 +35,11 @@ pub(super) async fn work(queues: Queues, queue: Name, mut current: Current) {
             return;
         }
         let mut free = free(&process, &room);
-        // Where places elsewhere are what counts, they say when there are more.
+        // If the room of remote workers is what counts, they signal when they have more.
         let is_full = free.jobs == 0 && free.more.is_none();
         let mut next_ms = None;
         let mut are_left = true;
-        // Before it is known whether ends matter: none is missed that comes meanwhile.
+        // Before it is known whether ends matter: no end that comes meanwhile is missed.
         room.wants_ends(true);
         if free.jobs > 0 {
             let start_permit = queues.alone().start_permit().await;
@@ -56,11 +57,11 @@ pub(super) async fn work(queues: Queues, queue: Name, mut current: Current) {
                     if is_all {
                         continue;
                     }
-                    // Room is not what is missing.
+                    // Room is not the limit.
                     free.more = None;
                 }
                 Err(error) => {
-                    tracing::warn!(%error, %queue, "no jobs could be claimed; trying again");
+                    tracing::warn!(%error, %queue, "jobs could not be claimed; trying again");
                     next_ms = Some(queues.base().now_ms() + 500);
                     free.more = None;
                 }
@@ -68,7 +69,7 @@ pub(super) async fn work(queues: Queues, queue: Name, mut current: Current) {
         }
         let more = free.more.take();
         drop(free);
-        // Where nothing waits, what comes says so itself.
+        // If no job waits, an added job wakes the worker itself.
         room.wants_ends(is_full || are_left && is_limited(&process));
         if is_full && own_room(&process, &room) > 0 {
             continue;
@@ -92,7 +93,7 @@ pub(super) async fn work(queues: Queues, queue: Name, mut current: Current) {
 struct Free<'a> {
     process: &'a Process,
     jobs: usize,
-    /// Places that were taken for them elsewhere.
+    /// Places that were reserved on remote workers.
     places: usize,
     more: Option<BoxFuture<'static, ()>>,
 }
@@ -117,7 +118,7 @@ fn free<'a>(process: &'a Process, room: &Room) -> Free<'a> {
     }
 }
 
-/// Room for whole batches: one that is cut short for want of room would leave jobs to others that
+/// Room for whole batches: a batch that is cut short for want of room would separate jobs that
 /// belong together.
 fn own_room(process: &Process, room: &Room) -> usize {
     let free = room.free(process).min(MAX_CLAIM);
@@ -125,14 +126,14 @@ fn own_room(process: &Process, room: &Room) -> usize {
 }
 
 impl Free<'_> {
-    /// So many jobs use the places that they need.
+    /// This many jobs use the places that they need.
     fn use_for(&mut self, jobs: usize) {
         let needed = jobs.div_ceil(batch_size(self.process));
         self.places = self.places.saturating_sub(needed);
     }
 }
 
-/// Places that nothing came for are given back.
+/// Unused places are released.
 impl Drop for Free<'_> {
     fn drop(&mut self) {
         if let (Some(places), 1..) = (self.process.provider.places(), self.places) {
@@ -152,7 +153,7 @@ fn batch_size(process: &Process) -> usize {
     process.config.batch.map_or(1, |size| size.max(1) as usize)
 }
 
-/// Whether what may begin depends on what runs, not on room alone.
+/// Whether the jobs that may begin depend on running ones, not on room alone.
 fn is_limited(process: &Process) -> bool {
     let limits = &process.config.limits;
     process.provider.places().is_some()
@@ -165,7 +166,7 @@ async fn sleep_until(queues: &Queues, ms: Option<Millis>) {
     let Some(ms) = ms else {
         return std::future::pending().await;
     };
-    // Never at once again: what is due now and still cannot begin is waited for a little.
+    // Never at once again: a job that is due now and still cannot begin is waited for a little.
     let soon = queues.base().now_ms() + 1;
     queues.base().clock().sleep_until(ms.max(soon)).await;
 }
@@ -190,7 +191,7 @@ async fn claim(queues: &Queues, process: &Process, limit: usize) -> Result<Claim
     Ok(claimed)
 }
 
-/// Begins what was claimed; where units are taken up one at a time, until this one has passed.
+/// Begins the claimed jobs; if units are taken up one at a time, waits until this one has passed.
 async fn begin(
     queues: &Queues,
     process: &Arc<Process>,
@@ -210,7 +211,7 @@ async fn begin(
     alone.watch(start_permit, &ids, running).await;
 }
 
-/// Begins what was claimed: each job on its own, or in batches where the process wants them.
+/// Begins the claimed jobs: each on its own, or in batches if the process wants them.
 fn launch(
     queues: &Queues,
     process: &Arc<Process>,
@@ -264,12 +265,12 @@ pub(super) fn launch_in(
             Some(steps) => queues
                 .base()
                 .spawn(steps.attempt(job.clone(), place, taken)),
-            // Nobody has the runtime any more: the lease of the job expires.
+            // The runtime was dropped: the lease of the job expires.
             None => queues.base().spawn(std::future::ready(())),
         };
     }
     let (task, process) = (queues.clone(), process.clone());
-    // On the heap before it is handed on: a task is copied several times on its way.
+    // On the heap before it is spawned: a task is copied several times on its way.
     queues.base().spawn(Box::pin(async move {
         task.attempt(&process, jobs).await;
         drop(taken);
@@ -284,8 +285,8 @@ mod tests {
         size_of::<F>()
     }
 
-    /// Every job is one of these, allocated and copied when it begins: what an attempt seldom does
-    /// is boxed.
+    /// Every job is one of these, allocated and copied when it begins: fields that an attempt
+    /// seldom needs are boxed.
     #[test]
     fn attempts_are_small() {
         let queues: fn() -> &'static Queues = || unreachable!();

@@ -1,4 +1,4 @@
-//! Events from outside that are appended to a run's stream.
+//! Appends events from outside to a run's stream.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -13,12 +13,12 @@ use crate::{
     streams::{Guard, check_value, is_too_deep},
 };
 
-/// How often a state write is judged again because the stream moved.
+/// How often a state write is checked again because the stream moved.
 const TRIES: usize = 20;
 
 impl Runs {
-    /// Appends events from outside to a run's stream, and leads them to the steps that subscribe to
-    /// them. All of them or none.
+    /// Appends events from outside to a run's stream, and enters the steps that subscribe to them.
+    /// All of them or none.
     pub(crate) async fn append(
         &self,
         run: &RunId,
@@ -38,8 +38,8 @@ impl Runs {
         self.append_to_run(run, drafts.into(), guard).await
     }
 
-    /// A run's events are its tenant's: one that says so says nothing new, and one of somebody else
-    /// is refused.
+    /// A run's events belong to its tenant: the tenant may be named again, and another tenant is
+    /// rejected.
     async fn check_tenant(&self, run: &RunId, drafts: &mut [Draft]) -> Result<()> {
         let given = drafts.iter_mut().map(|draft| draft.tenant_id.take());
         let given: HashSet<Name> = given.flatten().collect();
@@ -87,7 +87,7 @@ impl Runs {
         }
     }
 
-    /// Appends events to a run's stream; state writes only where they may be.
+    /// Appends events to a run's stream; state writes only if the run accepts them.
     pub(crate) async fn append_to_run(
         &self,
         run: &RunId,
@@ -127,7 +127,7 @@ impl Runs {
         Err(Error::Busy)
     }
 
-    /// What the envelope of a run's events says. Whether the run is still there the commit judges.
+    /// The envelope of a run's events. Whether the run still exists is checked by the commit.
     async fn context_of(&self, run: &RunId) -> Result<EventContext> {
         if let Some(context) = self.cache().context(run) {
             return Ok(context);
@@ -145,7 +145,7 @@ impl Runs {
     }
 }
 
-/// Whether the state of a run may become what writes make of it.
+/// Whether the run's state may become the result of the writes.
 pub(crate) fn check_writes(plan: &Plan, state: &RunState, drafts: &[Draft]) -> Result<()> {
     let mut after = state.clone();
     for draft in drafts {
@@ -172,7 +172,7 @@ pub(crate) fn check_writes(plan: &Plan, state: &RunState, drafts: &[Draft]) -> R
     }
 }
 
-/// The bytes of the largest value that a write puts somewhere.
+/// The bytes of the largest value among the writes.
 fn largest(fact: &Fact) -> usize {
     match fact {
         Fact::StateSet(write) => write.value.bytes(),

@@ -1,5 +1,5 @@
-//! What the visits of a run wait for: registered with the commit that suspends them, settled when it
-//! has come.
+//! The awaits of a run's visits: registered with the commit that suspends the visits, settled when
+//! they were fired.
 
 use riverrun_engine::{Input, VisitKey, Wait};
 use riverrun_store::{AwaitRecord, AwaitState, Awaited, Change, NewAwait};
@@ -12,9 +12,8 @@ use crate::{
 };
 
 impl Driver {
-    /// The changes that make known what visits wait for now, and the events that others may wait
-    /// for, in the order of the stream: an event before an await settles it only if the await looks
-    /// back.
+    /// The changes that register the awaits of visits, and the events that others may wait for, in
+    /// the order of the stream: an event before an await settles it only if the await looks back.
     pub(crate) fn awaits_and_signals(&self) -> Vec<Change> {
         let waits = |new: &NewAwait| {
             let is_it =
@@ -52,7 +51,8 @@ impl Driver {
         Ok(())
     }
 
-    /// Judges what is in the outbox for awaits whose time is over, and says whether that fired one.
+    /// Judges the signals in the outbox for awaits whose time is over, and returns whether that
+    /// fired one.
     async fn judge_late(&mut self, awaits: &[AwaitRecord]) -> Result<bool> {
         let now = self.runs.base().now_ms();
         let is_late = |record: &&AwaitRecord| {
@@ -70,17 +70,17 @@ impl Driver {
         Ok(is_fired)
     }
 
-    /// Looks at the awaits before any of them is judged too late: one that was fired in time is
-    /// not, however late its run takes note.
+    /// Looks at the awaits before any of them times out: an await that was fired in time does not
+    /// time out, however late its run reads that.
     pub(crate) async fn look_before_due(&mut self) {
         let now = self.runs.base().now_ms();
         let is_late = |wait: &Option<Wait>| matches!(wait, Some(Wait::Await(awaiting)) if awaiting.until_ms.is_some_and(|until| until <= now));
         if !self.state.visits.iter().any(|visit| is_late(&visit.wait)) {
             return;
         }
-        // The store refuses a timeout that comes after all, and it is looked at again.
+        // The store rejects the timeout of a fired await, which is then looked at again.
         if let Err(error) = Box::pin(self.look_at_awaits()).await {
-            tracing::warn!(run = %self.run, %error, "could not look at what the run waits for");
+            tracing::warn!(run = %self.run, %error, "could not read the run's awaits");
         }
     }
 
@@ -93,7 +93,7 @@ impl Driver {
             step: record.step.clone(),
             visit: record.visit,
         };
-        // Of a callback for many each wait takes the next value.
+        // Each wait for a repeatable callback takes the next value.
         let taken = self.state.visit(&visit).map_or(0, |v| v.taken(&record.id));
         let value = match resumed_times(&record.what) {
             None => record.values.into_iter().nth(taken as usize),
@@ -113,8 +113,8 @@ impl Driver {
         });
     }
 
-    /// A callback was resumed, though not as often as its step waits for: its time may run out all
-    /// the same, and then the step that is entered instead is given what has come.
+    /// A callback was resumed less often than its step waits for: it still times out, and the step
+    /// that is entered on the timeout gets the values so far.
     fn opened_too_seldom(&mut self, visit: VisitKey, record: AwaitRecord) {
         self.opened.insert(record.id.clone(), record.fired);
         if record

@@ -1,8 +1,9 @@
-//! Reduced runs in memory. Commits keep them current; what is not here is read from the store.
+//! Reduced runs in memory. Commits keep them current; runs that are not here are read from the
+//! store.
 //!
-//! An id may be used again once its run was deleted, and whoever read the old run may still be on
-//! its way here. So what is put was learnt in a certain [`Era`] of its id, and an id that is
-//! forgotten begins a new one.
+//! An id may be reused once its run was deleted, while a task that read the old run may still be
+//! about to put it here. So every entry is put for a certain [`Era`] of its id, and forgetting an
+//! id begins a new era.
 
 use std::{hash::BuildHasher, sync::Arc};
 
@@ -15,40 +16,40 @@ use riverrun_types::{Name, RunId, event::EventContext};
 
 use super::mailbox::Reader;
 
-/// A run as this server last saw it. Others may have moved it since: whoever decides on it says
-/// so, and the store refuses what was decided on too little.
+/// A run as this server last saw it. Other servers may have moved it since: a decision names the
+/// position it was made on, and the store rejects a decision made on an old one.
 #[derive(Clone)]
 pub(crate) struct CachedRun {
     pub state: Arc<RunState>,
     pub context: EventContext,
     pub version: Name,
-    /// The run's record as it once was: what never changes of it, where that is known.
+    /// An earlier record of the run, for its fields that never change, if known.
     pub record: Option<Arc<RunRecord>>,
 }
 
-/// What will be known of a run if a commit is taken: where its first change lands at this length.
+/// The run after a commit, if the commit is accepted: where its first change lands at this length.
 pub(crate) struct News {
     pub run: RunId,
     pub known: CachedRun,
-    /// None where the commit brings the run forth.
+    /// None if the commit creates the run.
     pub era: Option<Era>,
-    /// No run ever had the id before: there is nothing to forget.
+    /// No run ever had the id before: no entry has to be forgotten.
     pub is_fresh: bool,
-    /// The reader of the run's mailbox, which leaves it if nothing waits in it by then.
+    /// The reader of the run's mailbox, which leaves it if the mailbox is empty by then.
     pub reader: Option<Reader>,
 }
 
 pub(crate) struct RunCache {
     runs: Cache<RunId, CachedRun, Size>,
-    /// What never changes about the runs that events are appended to from outside: it spares each
-    /// append a read of the store.
+    /// The fields that never change of the runs to which events are appended from outside: they
+    /// spare each append a read of the store.
     contexts: Cache<RunId, EventContext>,
-    /// The era of each id. Ids that share one lose no more than what they would have kept.
+    /// The era of each id. Ids that share an era lose at most cache entries.
     eras: Box<[Mutex<Era>]>,
     hasher: RandomState,
 }
 
-/// A time during which an id surely means the same run. Taken before the run is read.
+/// A period during which an id is known to mean the same run. Taken before the run is read.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Era(u64);
 
@@ -76,8 +77,8 @@ impl RunCache {
         *self.place(run).lock()
     }
 
-    /// Keeps the state of a run that this server has just brought forth.
-    /// Unless somebody wrote in between, the state is as it was foreseen.
+    /// Keeps the state of a run that this server has just created.
+    /// If no other write came in between, the state is the predicted one.
     pub fn learn(&self, news: News, receipt: &Receipt) {
         let News {
             run, known, era, ..
@@ -93,8 +94,8 @@ impl RunCache {
         self.put_since(self.era(run), run, known);
     }
 
-    /// Keeps what was learnt of a run in an era, unless the id has been forgotten since. Of two
-    /// states of a run the longer one: commits may be answered out of order.
+    /// Keeps a run that was read in an era, unless the id has been forgotten since. The longer one
+    /// of two states wins: commits may be answered out of order.
     pub fn put_since(&self, era: Era, run: &RunId, new: CachedRun) {
         let now = self.place(run).lock();
         let age = |known: &CachedRun| (known.state.created_ms, known.state.len);
@@ -115,7 +116,7 @@ impl RunCache {
         }
     }
 
-    /// The id means another run from here on, or none.
+    /// From here on the id means another run, or none.
     pub fn forget(&self, run: &RunId) {
         let mut era = self.place(run).lock();
         era.0 += 1;
@@ -129,7 +130,7 @@ impl RunCache {
     }
 }
 
-/// A cache that keeps room for the newest, which are those that are asked for next.
+/// A cache that keeps the newest entries, which are read most.
 fn cache<V: Clone, W: Weighter<RunId, V> + Clone>(
     capacity: u64,
     weighter: W,

@@ -1,4 +1,4 @@
-//! Claiming run tasks: a run is driven when its task is due, as many at once as there is room for.
+//! Claiming run tasks: a run is driven when its task is due, as many at once as the limit allows.
 //!
 //! Nothing is polled. The loop sleeps to the next due time that the store knows, and commits that
 //! make a run task due earlier wake it.
@@ -13,15 +13,15 @@ use crate::{
     crashes::{StartPermit, Unit},
 };
 
-/// Runs that are being taken up at once: from their claim until what is decided first is stored. A
-/// hundred thousand that are due in the same second stand in line here, and not before those that
-/// begin meanwhile.
+/// Runs between their claim and the commit of their first decision. This limit makes a hundred
+/// thousand runs that are due in the same second wait here, and not before runs that are started
+/// meanwhile.
 pub(crate) const MOST: u32 = 24;
 
 pub(crate) async fn claim(runs: Runs) {
     let retry = std::time::Duration::from_millis(500);
     loop {
-        // Room first: what is claimed is driven at once. Several at a time, since a claim is a write.
+        // Room first: claimed runs are driven at once. Several at a time, since a claim is a write.
         let drivers = runs.drivers().clone().acquire_owned();
         let taking = runs.taking().clone().acquire_many_owned(MOST / 2);
         let room = async { Ok::<_, AcquireError>((drivers.await?, taking.await?)) };
@@ -43,7 +43,7 @@ pub(crate) async fn claim(runs: Runs) {
             Ok(taken) if taken == limit => continue,
             Ok(_) => {}
             Err(error) => {
-                tracing::warn!(%error, "no work could be claimed; trying again");
+                tracing::warn!(%error, "run tasks could not be claimed; trying again");
                 if !runs.base().pause(retry).await {
                     return;
                 }

@@ -5,8 +5,8 @@ use riverrun_store::{Change, Commit, Receipt, Then};
 use super::{Runs, cache::News};
 
 impl Runs {
-    /// Writes a decision about a run. What is known of the run once it is durable is known here
-    /// before anybody hears of it, and before jobs that begin at once ask.
+    /// Writes a decision about a run. The cache has the durable state before the hub publishes it,
+    /// and before jobs that begin at once read it.
     pub(super) async fn commit(
         &self,
         commit: Commit,
@@ -16,7 +16,7 @@ impl Runs {
         let mut has_jobs = false;
         for change in &commit.changes {
             match change {
-                // An earlier run of this id may have been swept away and still be known here.
+                // The cache may still hold an earlier, deleted run of this id.
                 Change::Create(new) if fresh.is_none_or(|fresh| fresh.run != new.id) => {
                     self.cache().forget(&new.id);
                 }
@@ -37,11 +37,11 @@ impl Runs {
         }
     }
 
-    /// What a commit makes known of a run, once it is durable.
+    /// The state of a run after a commit, once it is durable.
     fn learn(&self, news: News, receipt: &Receipt) {
         let read = news.reader.map(|reader| (news.run.clone(), reader));
         self.cache().learn(news, receipt);
-        // Before jobs begin: whoever ends one of them at once need not wait for somebody who has
+        // Before jobs begin: a job that ends at once then need not wait for a reader that has
         // nothing left to do here.
         if let Some((run, reader)) = read {
             self.mailboxes().leave(&run, reader);

@@ -1,7 +1,7 @@
-//! What people do to runs: cancel, pause, resume, delete.
+//! Control of runs by people: cancel, pause, resume, delete.
 //!
-//! Each is a decision like any other, taken without the lease: if the run moved meanwhile it is
-//! judged again on the new state, and the holder of the lease is notified to look.
+//! Each is a decision like any other, made without the lease: if the run moved meanwhile it is made
+//! again on the new state, and the holder of the lease is notified.
 
 use std::sync::Arc;
 
@@ -21,25 +21,26 @@ use crate::{
     streams::SignalSource,
 };
 
-/// How often a decision is taken again because the run moved.
+/// How often a decision is made again because the run moved.
 const TRIES: usize = 200;
 
 impl Runs {
-    /// Stops a run for good: what runs is asked to stop, what waits is removed, children follow.
+    /// Stops a run for good: running attempts are asked to stop, waiting ones are removed, children
+    /// are cancelled.
     pub async fn cancel(&self, run: &RunId, reason: Option<String>) -> Result<Arc<RunState>> {
         let cancel = Input::Cancel {
             source: "user",
             reason: reason.clone(),
         };
         match self.control(run, cancel).await {
-            // Without its definition nobody knows what is active either.
+            // Without the definition the active visits are unknown.
             Err(Error::FlowNotFound { .. }) => self.cancel_damaged(run, reason).await,
             Err(error) if damage(&error).is_some() => self.cancel_damaged(run, reason).await,
             answer => answer,
         }
     }
 
-    /// Begins no more steps until the run is resumed. Attempts that run are let finish.
+    /// Begins no more steps until the run is resumed. Running attempts may finish.
     pub async fn pause(&self, run: &RunId, reason: Option<String>) -> Result<Arc<RunState>> {
         self.control(run, Input::Pause { reason }).await
     }
@@ -60,7 +61,7 @@ impl Runs {
         self.control(run, Input::Resume).await
     }
 
-    /// Parks a visit that is about to begin, or that runs: it does nothing until it is released.
+    /// Parks a visit that is about to begin or that runs, until it is released.
     pub async fn park(
         &self,
         run: &RunId,
@@ -75,7 +76,7 @@ impl Runs {
         self.control(run, input).await
     }
 
-    /// Releases parked visits, all of them or some. Nothing happens to a run without any.
+    /// Releases parked visits, all of them or some. A run without parked visits does not change.
     pub async fn release(
         &self,
         run: &RunId,
@@ -141,7 +142,7 @@ impl Runs {
                         self.dispatcher().stop(&job);
                     }
                     let state = Arc::new(state);
-                    // Unless somebody appended in between, this is the state now.
+                    // If no other append came in between, this is the current state.
                     if receipt
                         .placed
                         .first()

@@ -33,8 +33,8 @@ impl Runs {
         self.start(request).await
     }
 
-    /// A new run that shares the past of another up to and including an event, and goes its own
-    /// way from there. Without an event: everything up to now.
+    /// A new run that shares the past of another up to and including an event, and continues on its
+    /// own. Without an event: up to now.
     pub async fn fork(&self, run: &RunId, at: Option<EventId>) -> Result<Started> {
         self.base().refuse_when_stopping()?;
         let source = self.load(run).await?;
@@ -96,7 +96,7 @@ impl Runs {
             projection: projection(&state),
             turn: 1,
             events: Arc::from(drafts),
-            // A copy cut late may have nothing left to do.
+            // A copy that ends late may have no step left to run.
             task: (!state.status.is_ended()).then_some(NewRunTask::Ready { at_ms: now }),
             snapshot: None,
         };
@@ -141,6 +141,6 @@ struct Prefix {
     drafts: Vec<Draft>,
     state: RunState,
     last: EventId,
-    /// The last event after which a step was left to do.
+    /// The last event after which a step could still run.
     last_open: Option<EventId>,
 }

@@ -1,4 +1,4 @@
-//! What definitions say that visits wait for: before their handlers, and how long after them.
+//! Awaits that definitions declare: before handlers, and delays after them.
 
 use riverrun_contract::compile_expr;
 use riverrun_engine::{
@@ -18,7 +18,7 @@ use crate::{
 };
 
 impl Driver {
-    /// Registers what the definitions of visits say that they wait for. Says whether there were
+    /// Registers the awaits that the definitions of visits declare. Returns whether it registered
     /// any.
     pub(crate) async fn await_declared(&mut self) -> bool {
         let to_await = self.flow.plan.to_await(&self.state);
@@ -44,7 +44,7 @@ impl Driver {
         were_any
     }
 
-    /// What the definition of a visit's step says that it waits for.
+    /// The await that the definition of a visit's step declares.
     async fn declared(&self, key: &VisitKey) -> std::result::Result<(Awaiting, NewAwait), String> {
         let gone = || format!("the flow has no step {:?}", key.step);
         let step = self.flow.plan.step(&key.step).ok_or_else(gone)?;
@@ -72,7 +72,7 @@ impl Driver {
                     secret_env: awaits.secret_env.clone(),
                     count: awaits.many,
                 };
-                // Better now than when somebody who signed stands before it.
+                // Checked now, so that a signed request does not meet the error later.
                 callback.secret()?;
                 let many = callback.count.is_some();
                 let callback = Json::of(&callback);
@@ -90,7 +90,7 @@ impl Driver {
         Ok((awaiting, new))
     }
 
-    /// What the page of a callback shows: what a function gives, or JSON with parts of the step's
+    /// The content of a callback's page: the result of a function, or JSON with parts of the step's
     /// input and of the state.
     async fn payload(
         &self,
@@ -125,7 +125,7 @@ impl Driver {
         }
     }
 
-    /// What an expression of a definition sees as `ctx`.
+    /// The view `ctx` of an expression in a definition.
     fn seen(&self, input: &Json) -> Json {
         let state = self.state.state.json();
         Json::of(&json!({"input": input, "state": state, "runId": self.run}))
@@ -140,7 +140,7 @@ impl Driver {
         let ctx = self.seen(input);
         let equal = awaits.equal.iter().map(|(path, from)| {
             let value = match from {
-                // What is not there would match nothing, or what nobody meant.
+                // An absent value would match nothing, or an event that was not meant.
                 Value::String(text)
                     if text == "input"
                         || text.starts_with("input.")
@@ -152,7 +152,7 @@ impl Driver {
                     })?
                 }
                 Value::Object(object) if object.contains_key("value") => Json::of(&object["value"]),
-                // A text among these is of a definition from before validation refused it.
+                // Only definitions from before validation rejected it have text among these.
                 literal => Json::of(literal),
             };
             Ok((Path::new(path), value))
@@ -259,7 +259,7 @@ impl Runs {
         }
     }
 
-    /// Delays in definitions that depend on what the handler gave.
+    /// Delays in definitions that depend on the handler's output.
     async fn delay_after(
         &self,
         awaits: &Await,
@@ -284,8 +284,8 @@ impl Runs {
     }
 }
 
-/// How long something that a definition may say is. One that was registered by an earlier version
-/// of this program may say what is none: that is no reason to wait for ever.
+/// A duration of a definition in milliseconds. A definition that an earlier version of this program
+/// registered may hold an invalid one; the wait must then end, not last for ever.
 fn span_ms(what: &str, delay: Option<&Delay>) -> std::result::Result<Option<Millis>, String> {
     let Some(delay) = delay else { return Ok(None) };
     let span = delay.ms().ok_or_else(|| {

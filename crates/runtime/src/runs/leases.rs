@@ -18,7 +18,7 @@ use super::Runs;
 #[derive(Default)]
 pub(crate) struct Leases {
     held: Mutex<HashMap<RunId, LeaseEntry>>,
-    /// Notified when there is a lease to be kept.
+    /// Notified when the first lease is added.
     some: Notify,
 }
 
@@ -67,7 +67,7 @@ impl Keep {
 impl Drop for Keep {
     fn drop(&mut self) {
         let mut leases = self.runs.leases().held.lock();
-        // A run that was taken up again meanwhile has a newer lease here.
+        // A run that was claimed again meanwhile has a newer lease here.
         if leases
             .get(&self.held.lease.run)
             .is_some_and(|held| held.lease == self.held.lease)
@@ -77,7 +77,7 @@ impl Drop for Keep {
     }
 }
 
-/// Renews all leases together, three times in a lease's life.
+/// Renews all leases together, three times per lease duration.
 pub(crate) async fn heartbeat(runs: Runs) {
     let every = runs.base().options().lease / 3;
     let lease_ms = runs.base().lease_ms();

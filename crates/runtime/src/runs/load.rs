@@ -1,4 +1,4 @@
-//! Reading a run: from the cache, moved forward by what is new, or from its latest snapshot.
+//! Reading a run: from the cache with the newer events, or from its latest snapshot.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ const PAGE: usize = 1_000;
 /// How often a run is read again because another one has taken its id.
 const TRIES: usize = 5;
 
-/// A run as it stands in the store.
+/// A run in its stored state.
 #[derive(Clone)]
 pub struct Loaded {
     pub record: RunRecord,
@@ -47,8 +47,8 @@ impl Runs {
         let mut looked_at = None;
         for _ in 0..TRIES {
             let era = self.cache().era(run);
-            // The cache first: it holds what is committed, so the record is never behind it, and
-            // what the cache lacks is only what came since.
+            // The cache first: it holds committed states, so the record is never behind it, and
+            // only the events since then are missing.
             let cached = self.cache().get(run).map(|known| known.state);
             let record = self.base().store().run(run).await?;
             let record = record.ok_or_else(|| riverrun_store::Error::RunNotFound(run.clone()))?;
@@ -58,7 +58,7 @@ impl Runs {
                     self.cache().put_since(era, run, loaded.known());
                     return Ok(loaded);
                 }
-                // The run was deleted and another one has its id: then its record is another, too.
+                // The run was deleted and the id reused: then its record is another, too.
                 Ok(_) => looked_at = Some(record.created_ms),
                 Err(error) if self.cache().era(run) == era => return Err(error),
                 Err(_) => {}
@@ -88,12 +88,13 @@ impl Runs {
         run: &RunId,
         len: u64,
     ) -> Result<Arc<RunState>> {
-        // So short a stream has none.
+        // A stream this short has no snapshot.
         if len < SNAPSHOT_EVERY {
             return self.reduce(run, RunState::default(), len).await;
         }
         let snapshot = self.base().store().snapshot(run, len).await?;
-        // A snapshot that does not read was written by another version: the stream is the truth.
+        // A snapshot that cannot be parsed was written by another version: the stream is
+        // authoritative.
         let state = snapshot.and_then(|snapshot| {
             let state = read_snapshot(&snapshot.body)?;
             let is_its = state.len == snapshot.len;

@@ -1,10 +1,10 @@
-//! What is to be judged on a run by somebody who does not hold it.
+//! Messages to a run from tasks that do not hold its lease.
 //!
-//! Outcomes of jobs, emitted events and answered awaits arrive from many tasks at once. For one
-//! run they are judged one after the other, and whatever waits is judged together and stored in
-//! one commit: a run into which a hundred branches end at once is written a few times, not a
-//! hundred. That saves work and nothing else. Who is right is decided by the run's turn and by
-//! the leases of the jobs, as everywhere.
+//! Outcomes of jobs, emitted events and answered awaits arrive from many tasks at once. The
+//! messages of one run are judged one after the other, and messages that wait together are judged
+//! together and stored in one commit: a run into which a hundred branches end at once is written a
+//! few times, not a hundred. This only saves work. As everywhere, the run's turn and the leases of
+//! the jobs decide which write counts.
 
 use std::time::Duration;
 
@@ -86,8 +86,8 @@ impl Mailboxes {
         mailbox.messages.drain(..count).collect()
     }
 
-    /// What was read is stored. If no more have come the mailbox has no reader any more: the sender
-    /// of the next message becomes it.
+    /// The batch is stored. If no more messages have arrived the mailbox has no reader any more:
+    /// the sender of the next message becomes it.
     pub fn leave(&self, run: &RunId, reader: Reader) {
         let open = &mut *self.0.lock();
         let mailbox = open.of(run, reader);
@@ -104,27 +104,26 @@ impl Open {
     }
 }
 
-/// Something that happened to a run.
+/// An event in a message to a run.
 pub(crate) struct Message {
     /// Judged first, in this order.
     pub inputs: Vec<Input>,
-    /// Said by an attempt, and recorded after these; what it emitted is led to the steps that
-    /// subscribe to it.
+    /// Recorded by an attempt, after these; an emitted event enters the steps that subscribe to it.
     pub said: Option<(VisitKey, u32, Vec<Draft>)>,
-    /// From outside, led in the same way.
+    /// From outside, handled in the same way.
     pub events: Vec<Draft>,
-    /// Written to the state. The whole message is rejected if the state may not become that.
+    /// Written to the state. The whole message is rejected if the state does not accept it.
     pub writes: Vec<Draft>,
     /// Judged last.
     pub last: Option<Input>,
     pub fence: Option<Fence>,
-    /// What the last input waits for.
+    /// The wait of the last input.
     pub awaits: Option<NewAwait>,
-    /// Stored with it.
+    /// Changes stored with it.
     pub more: Vec<Change>,
-    /// What its events from outside are remembered under.
+    /// The key under which its events from outside are stored once.
     pub key: Option<Name>,
-    /// The run is to look at what it waits for once this is stored.
+    /// The run looks at its awaits once this is stored.
     pub look: bool,
     answer: Option<oneshot::Sender<Answer>>,
 }
@@ -169,7 +168,7 @@ impl Message {
     fn fence(&self, now: i64) -> Option<Change> {
         let Fence { lease, settles } = self.fence.as_ref()?;
         Some(match settles {
-            // The visit's stream tells what became of it; the job has nothing to add.
+            // The visit's stream has its outcome; the job has nothing to add.
             true => Settle::new(lease, Settled::Dropped, now).into(),
             false => Note::new(lease, now).into(),
         })
@@ -189,15 +188,15 @@ impl Message {
 
     fn answer(&mut self, answer: Answer) {
         if let Some(sender) = self.answer.take() {
-            // Whoever asked may be gone.
+            // The sender may have gone.
             let _ = sender.send(answer);
         }
     }
 }
 
 impl Runs {
-    /// Sends a message, and answers when what follows from it is durable: with the ids of its
-    /// events.
+    /// Sends a message, and answers with the ids of its events once everything that follows from it
+    /// is durable.
     pub(crate) async fn deliver(&self, run: &RunId, message: Message) -> Result<Vec<EventId>> {
         let (read, answer) = self.post(run, message);
         if let Some((reader, messages)) = read {
@@ -206,7 +205,7 @@ impl Runs {
         answer.await.map_err(|_| Error::ShuttingDown)?
     }
 
-    /// The same from a task that nobody drops before its end: it judges the message itself if the
+    /// The same from a task that is not dropped before its end: it judges the message itself if the
     /// mailbox has no reader. The message is sent at once, not when the answer is awaited.
     pub(crate) fn deliver_here(
         &self,
@@ -232,7 +231,7 @@ impl Runs {
         (self.mailboxes().put(run, message), answer)
     }
 
-    /// Judges messages in a task, and those that come meanwhile.
+    /// Judges messages in a task, and those that arrive meanwhile.
     fn read_messages(&self, run: &RunId, reader: Reader, mut messages: Vec<Message>) {
         if messages.is_empty() {
             return;
@@ -246,7 +245,7 @@ impl Runs {
         });
     }
 
-    /// Judges messages until what follows is stored, or they have become obsolete.
+    /// Judges messages until they are stored, or have become obsolete.
     async fn judge_messages(&self, run: &RunId, reader: Reader, mut messages: Vec<Message>) {
         let mut backoff = Duration::from_millis(20);
         let mut is_known = true;
@@ -254,9 +253,9 @@ impl Runs {
             let tried = self.try_messages(run, reader, &mut messages, is_known);
             match tried.await {
                 Ok(()) => return,
-                // Somebody else decided or wrote first: judge again on what is now.
+                // Another writer was first: judge again on the current state.
                 Err(Error::Store(StoreError::Conflict(_))) => is_known = false,
-                // One of them does not count; the others do.
+                // One of them is rejected; the others are judged again.
                 Err(Error::Store(
                     error @ (StoreError::JobLost(_) | StoreError::EventExists(_)),
                 )) => {
@@ -279,7 +278,7 @@ impl Runs {
         }
     }
 
-    /// The run accepts the messages no more: their jobs end, and the senders get the error.
+    /// The run accepts no more messages: their jobs end, and the senders get the error.
     fn refuse(&self, messages: Vec<Message>, error: &Error) {
         for mut message in messages {
             let fence = message.fence.as_ref().is_some_and(|fence| fence.settles);
@@ -317,7 +316,7 @@ impl Runs {
         while let Some(message) = messages.get(events.len()) {
             match driver.check(message) {
                 Ok(()) => events.push(driver.read(message).await),
-                // The store may know better.
+                // The stored state may be newer.
                 Err(_) if is_known => return Err(StoreError::Conflict(run.clone()).into()),
                 Err(error) => messages.remove(events.len()).answer(Err(error)),
             }
@@ -330,7 +329,7 @@ impl Runs {
         let now = self.base().now_ms();
         let task = run_task_change(&driver, woke, now);
         let (mut commit, drafts) = driver.advance_commit(task).await?;
-        // The old job goes before the new one of the same visit comes.
+        // The old job is removed before the new one of the same visit is added.
         let fences = messages.iter().filter_map(|message| message.fence(now));
         commit.changes.splice(..0, fences);
         for (message, places) in messages.iter().zip(&events) {
@@ -363,7 +362,7 @@ impl Runs {
 }
 
 impl Driver {
-    /// Whether the state may become what a message writes.
+    /// Whether the state accepts a message's writes.
     fn check(&self, message: &Message) -> Result<()> {
         if message.writes.is_empty() {
             return Ok(());
@@ -375,7 +374,7 @@ impl Driver {
         check_writes(&self.flow.plan, &self.state, &message.writes)
     }
 
-    /// Judges a message; returns the places of its events among what is decided.
+    /// Judges a message; returns the places of its events among the decisions.
     async fn read(&mut self, message: &Message) -> Vec<usize> {
         for input in &message.inputs {
             self.judge(input.clone());
@@ -415,7 +414,7 @@ impl Driver {
         let Fact::Emitted { kind, payload, .. } = Fact::read(&event) else {
             return;
         };
-        // The time at which it is stored, which expressions get.
+        // The time at which it is stored; expressions see it.
         let ms = self.runs.base().now_ms().max(self.state.updated_ms);
         event.ms = ms;
         let (entries, failures) = self.entries(&event, &kind, &payload).await;
@@ -427,7 +426,7 @@ impl Driver {
             chain: self.state.chain,
         };
         let (own, place) = (std::slice::from_ref(&event), self.pending.events.len());
-        // A run that undoes what it did begins nothing new.
+        // A run that undoes its steps begins no new ones.
         let (plan, subscribes) = (&self.flow.plan, !self.state.compensating);
         let signals = source.signals(own, place, ms, |kind| {
             subscribes && plan.subscribes_to(kind)
@@ -444,7 +443,7 @@ impl Driver {
     }
 }
 
-/// When the run task has to look at it: only said where that is earlier than before.
+/// When the run task has to look at it: only set if that is earlier than before.
 fn run_task_change(driver: &Driver, woke: Millis, now: Millis) -> RunTaskChange {
     if driver.state.status.is_ended() {
         return RunTaskChange::Finish;
@@ -469,7 +468,7 @@ fn shared_error(error: &Error) -> Error {
     }
 }
 
-/// Whether the store may take it later.
+/// Whether a later commit may succeed.
 fn is_passing(error: &Error) -> bool {
     let is_away =
         |error: &StoreError| matches!(error, StoreError::Full(_) | StoreError::Unavailable(_));
@@ -516,7 +515,7 @@ mod tests {
             message.key = key.map(Name::from);
             runs.deliver(&run, message).await
         };
-        // As another server does it, which knows nothing of the turns that are taken here.
+        // As another server does it, which does not know the turns of this one.
         deliver(Some("key")).await.unwrap();
         let (first, known, other) =
             tokio::join!(deliver(None), deliver(Some("key")), deliver(None));

@@ -1,10 +1,10 @@
 //! Runs from their start to their end.
 //!
-//! A run begins in `start`, or as a copy (`copy`, `import`). Whoever holds the lease of its task drives
-//! it (`drive`, `claim`, `leases`); what others have for it comes through its mailbox (`mailbox`) or is
-//! decided without its lease (`control`). What a decision means beside its events is in `orders`,
-//! `awaits`, `declared` and `subscriptions`, and all of it becomes one `commit`. `load` and `cache` have
-//! the states of runs, `reads` and `shown` show them.
+//! A run begins in `start`, or as a copy (`copy`, `import`). The holder of its task's lease drives
+//! it (`drive`, `claim`, `leases`); others send messages to its mailbox (`mailbox`) or decide
+//! without its lease (`control`). `orders`, `awaits`, `declared` and `subscriptions` derive the
+//! further effects of a decision, and all of it becomes one `commit`. `load` and `cache` hold the
+//! states of runs, `reads` and `shown` present them.
 
 mod append;
 mod awaits;
@@ -57,7 +57,7 @@ use crate::{
     streams::Streams,
 };
 
-/// The runs, and what this server knows of them; clones share it.
+/// The runs, and this server's cache of them; clones share it.
 #[derive(Clone)]
 pub struct Runs {
     inner: Arc<Inner>,
@@ -152,12 +152,12 @@ impl Runs {
         &self.inner.mailboxes
     }
 
-    /// The room for runs that are driven.
+    /// The limit of runs that are driven at once.
     fn drivers(&self) -> &Arc<Semaphore> {
         &self.inner.drivers
     }
 
-    /// The room for runs that are being taken up.
+    /// The limit of runs between claim and first commit.
     fn taking(&self) -> &Arc<Semaphore> {
         &self.inner.taking
     }

@@ -1,4 +1,4 @@
-//! What a decision asks for beside events: jobs to add, jobs to take away.
+//! The job changes of a decision: jobs to add, jobs to remove.
 
 use riverrun_engine::{Decision, Plan, Queued, VisitKey};
 use riverrun_store::{Change, NewJob};
@@ -11,8 +11,8 @@ use crate::{
 };
 
 impl Runs {
-    /// The changes that belong into the same commit as a decision's events. `after` is the length
-    /// of the run's stream by then, where that is sure.
+    /// The changes that belong in the same commit as a decision's events. `after` is the length of
+    /// the run's stream by then, if known.
     pub(super) fn orders(
         &self,
         run: &RunId,
@@ -86,7 +86,7 @@ impl Runs {
             priority: 0,
             at_ms: at_ms.filter(|at| *at > now),
             created_ms: now,
-            // Tenants take turns where a step's queue is shared.
+            // Tenants take turns if a step's queue is shared.
             key: tenant.cloned(),
             unique: None,
             correlation: None,
@@ -95,7 +95,7 @@ impl Runs {
     }
 }
 
-/// The jobs that nobody is to run any more after a decision.
+/// The jobs that a decision made obsolete.
 pub(super) fn unwanted_jobs(run: &RunId, decision: &Decision) -> Vec<RunId> {
     let visits = decision.dequeued.iter().chain(&decision.parked);
     visits.map(|visit| job_id(run, visit)).collect()

@@ -1,4 +1,4 @@
-//! Questions about runs: as they are, as they were, and how they end.
+//! Reading runs: their current state, a past one, and their end.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,10 +9,10 @@ use riverrun_types::{EventId, Millis, RunId, StreamName};
 use super::{Runs, cache::CachedRun, drive::projection, load::Loaded};
 use crate::base::Result;
 
-/// How long somebody who waits for a run trusts what this server has seen of it.
+/// How long a task that waits for a run relies on this server's cache.
 const BRIEF: Duration = Duration::from_millis(100);
 
-/// A moment in a run's life.
+/// A point in a run's stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum At {
     Now,
@@ -20,7 +20,7 @@ pub enum At {
     Time(Millis),
 }
 
-/// A run as it is shown to people.
+/// A run as it is returned to clients.
 #[derive(Clone)]
 pub struct RunView {
     pub loaded: Loaded,
@@ -56,11 +56,11 @@ impl Runs {
         self.reduce_from_snapshot(run, len).await
     }
 
-    /// Waits until the run has ended, at most `timeout`; then the run as it is.
+    /// Waits until the run has ended, at most `timeout`; then returns the run in its current state.
     pub async fn wait(&self, run: &RunId, timeout: Duration) -> Result<RunView> {
         let deadline = tokio::time::Instant::now() + timeout;
         let mut ending = self.base().hub().ending(run);
-        // A run that this server has just seen under way may end before anybody looks again.
+        // A run that this server has just seen active may end before it is read again.
         let known = self.cache().get(run);
         let mut trusts = known.is_some_and(|known| !known.state.status.is_ended());
         loop {
@@ -77,7 +77,7 @@ impl Runs {
                 if let Some(view) = self.known_end(run) {
                     return Ok(view);
                 }
-                // It may be gone, and its id another's by now.
+                // It may have been deleted, and its id reused.
                 ending = self.base().hub().ending(run);
             } else if until == deadline {
                 return self.run(run).await;
@@ -88,8 +88,8 @@ impl Runs {
 }
 
 impl Runs {
-    /// A run that was just reported as ended, if this server has seen it: nothing about it changes
-    /// any more. Nobody decides on it either, so the turn of its record is the one that was known.
+    /// A run that was just reported as ended, if this server has it cached: it does not change any
+    /// more, so the turn of the cached record is still valid.
     fn known_end(&self, run: &RunId) -> Option<RunView> {
         let CachedRun { state, record, .. } = self.cache().get(run)?;
         let record = record.filter(|_| state.status.is_ended())?;
@@ -115,7 +115,7 @@ impl Runs {
 }
 
 impl RunView {
-    /// Whether the run has ended other than well.
+    /// The error of a run that did not complete.
     pub fn failure(&self) -> Option<&Failure> {
         self.loaded.state.error.as_ref()
     }

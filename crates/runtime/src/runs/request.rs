@@ -1,4 +1,5 @@
-//! What may stand in a wish to start a run, whoever wishes: lists show it, indexes hold it.
+//! The rules for a request to start a run, from any sender: lists show its fields, indexes hold
+//! them.
 
 use riverrun_types::{Json, RunId, id::is_dot_segment, label, time::MAX_WAIT_MS};
 
@@ -7,7 +8,7 @@ use crate::base::{Error, Result};
 
 const MAX_METADATA_BYTES: usize = 64 << 10;
 
-/// What the idempotency keys of runs begin with that triggers start, and no others.
+/// The prefix of the idempotency keys of runs that triggers start; other runs may not use it.
 pub const TRIGGER_KEYS: &str = "trigger:";
 
 impl StartRequest {
@@ -33,8 +34,8 @@ impl StartRequest {
         self.metadata.as_ref().map_or(Ok(()), check_metadata)
     }
 
-    /// Nobody takes the key of a due time away, or says that a trigger started what it did not. A
-    /// copy says what its original says.
+    /// Only a trigger may use the key of a due time or name itself as the origin of a run. A copy
+    /// keeps the values of its original.
     pub(crate) fn check_origin(&self) -> Result<()> {
         if self.by_trigger {
             return Ok(());

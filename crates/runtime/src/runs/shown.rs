@@ -1,4 +1,4 @@
-//! A run as JSON shows it to people: borrowed from what is known, written once, nothing rounded.
+//! A run as JSON for clients: borrowed from the cache, written once, numbers unrounded.
 
 use indexmap::IndexMap;
 use riverrun_engine::{Cancellation, Failure, StepSummary};
@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 use super::{load::Loaded, reads::RunView};
 
-/// A run as lists show it.
+/// A run in a list.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Shown<'a> {
@@ -97,7 +97,7 @@ impl<'a> From<&'a RunRecord> for Shown<'a> {
     }
 }
 
-/// A run with everything that its stream says.
+/// A run with everything in its stream.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ShownWhole<'a> {
@@ -119,7 +119,7 @@ impl Serialize for RunView {
         let Loaded { record, state } = &self.loaded;
         let mut shown = Shown::from(record);
         shown.status = state.status;
-        // A list goes by the record, which does not know of jobs.
+        // A list reads the record, which does not know of jobs.
         let due_ms = Some(state.due_ms()).filter(|ms| *ms != NEVER && *ms > 0);
         if shown.wake_at.is_none() && state.status == RunStatus::Waiting {
             shown.wake_at = due_ms.map(Iso);

@@ -25,33 +25,35 @@ use crate::{
     streams::read,
 };
 
-/// A wish to start a run.
+/// A request to start a run.
 #[derive(Clone, Debug)]
 pub struct StartRequest {
     pub flow: String,
-    /// The newest when absent.
+    /// The newest version when absent.
     pub version: Option<String>,
     pub input: Json,
-    /// A fresh one when absent.
+    /// A fresh id when absent.
     pub run_id: Option<RunId>,
-    /// The same key for the same flow and tenant answers with the first run.
+    /// A second request with the same key for the same flow and tenant is answered with the first
+    /// run.
     pub idempotency_key: Option<String>,
     pub tenant: Option<String>,
     pub tags: Vec<String>,
     pub metadata: Option<Json>,
     pub delay_ms: Option<u64>,
-    /// Written over the state that the input makes, before the first step begins.
+    /// Written over the state that the input creates, before the first step begins.
     pub state: Map<String, Value>,
-    /// The story that it belongs to; its own when absent.
+    /// The story that the run belongs to; its own when absent.
     pub correlation_id: Option<String>,
-    /// What brought it about: the id of a run, a job or an event.
+    /// The cause: the id of a run, a job or an event.
     pub causation_id: Option<String>,
-    /// How many events started a run on the way to it. Whoever starts it by an event sees to it
-    /// that a chain ends ([`crate::Options::max_chain`]).
+    /// The number of events that started a run on the way to this one. A caller that starts it by
+    /// an event enforces the limit ([`crate::Options::max_chain`]).
     pub chain: u32,
     /// A trigger starts it, so its key and its metadata may be those of a trigger.
     pub by_trigger: bool,
-    /// Committed with the new run, or not at all: an earlier run with the same key changes nothing.
+    /// Committed with the new run, or not at all: if the key belongs to an earlier run, nothing
+    /// changes.
     pub also: Vec<Change>,
     pub(crate) origin: Option<Origin>,
 }
@@ -102,7 +104,7 @@ pub struct Started {
     pub run: RunId,
     pub status: RunStatus,
     pub created: bool,
-    /// How far it had come when it became durable.
+    /// Its state when it became durable.
     pub state: Arc<RunState>,
     record: RunRecord,
 }
@@ -131,7 +133,7 @@ impl Started {
         }
     }
 
-    /// The run as it was when it became durable: all there is to know of one that had ended.
+    /// The run as it was when it became durable: the whole run if it had ended.
     pub fn view(self) -> RunView {
         RunView {
             loaded: Loaded {
@@ -181,7 +183,7 @@ impl Runs {
         }
         let permit = match self.alone().is_over() {
             true => self.drivers().clone().try_acquire_owned().ok(),
-            // Whoever claims the run begins it.
+            // The driver that claims the run begins it.
             false => None,
         };
         let effectful = if permit.is_some() {
@@ -201,7 +203,7 @@ impl Runs {
         }
     }
 
-    /// Commits a new run and, if it has work that can be done now, goes on with it here.
+    /// Commits a new run and, if it can go on now, drives it here.
     async fn bring_forth(
         &self,
         mut driver: Driver,
@@ -244,8 +246,8 @@ impl Runs {
             self.commit(commit, Some(news)).await?;
             return Ok(Started::new(record, driver.state, true));
         };
-        // In a task of its own: a caller that goes away between the commit and the first step must
-        // not leave a leased run behind that nobody drives until its lease runs out.
+        // In a task of its own: a caller that is dropped between the commit and the first step must
+        // not leave a leased run that is not driven until its lease expires.
         let runs = self.clone();
         let (born, started) = oneshot::channel();
         self.base().spawn(async move {
@@ -264,7 +266,7 @@ impl Runs {
     }
 }
 
-/// Whether a flow takes this input.
+/// Whether a flow accepts this input.
 pub(crate) fn check_input(plan: &Plan, input: &Json) -> Result<()> {
     let limit = plan.limits.max_state_bytes;
     if input.bytes() > limit {

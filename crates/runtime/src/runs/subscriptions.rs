@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::drive::Driver;
 use crate::{base::is_true, flows::Subscription, streams::Emission};
 
-/// What expressions see of a run.
+/// The view that expressions have of a run.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Context<'a> {
@@ -20,7 +20,7 @@ struct Context<'a> {
 
 impl Driver {
     /// The steps that an event enters. An expression that throws is a failure of the flow's
-    /// definition: it is said, and enters nothing.
+    /// definition: it is recorded, and enters no step.
     pub(super) async fn entries(
         &mut self,
         event: &Draft,
@@ -36,7 +36,7 @@ impl Driver {
         // Then the event is stored at the expected place, or all is judged again.
         let is_placed = asked.clone().any(|rule| rule.names_id);
         self.has_placed |= is_placed;
-        // Where no expression asks, nobody reads it.
+        // Without an expression, the value is not read.
         let emission = match asked.count() {
             0 => Json::null(),
             _ => {
@@ -51,7 +51,7 @@ impl Driver {
         };
         let (mut made, limit) = (0, self.flow.plan.limits.max_state_bytes);
         for place @ (step, number) in subscribed {
-            // An event enters a step once: by the first of its subscriptions that holds.
+            // An event enters a step once: by the first of its subscriptions that matches.
             if entries.iter().any(|entry| entry.step == *step) {
                 continue;
             }
@@ -81,7 +81,7 @@ impl Driver {
         (entries, failures)
     }
 
-    /// What a subscription makes of an event: nothing, or a visit with an input of its own or
+    /// The result of a subscription for an event: nothing, or a visit with an input of its own or
     /// the event's.
     async fn entry(
         &self,

@@ -32,7 +32,7 @@ struct Attempt<'a> {
 }
 
 impl Steps {
-    /// Runs the job of a visit, and has what became of it judged.
+    /// Runs the job of a visit, and sends its outcome to the run.
     pub(crate) async fn attempt(&self, job: &ClaimedJob, place: StepPlace) {
         if job.losses_in_row >= retry::MAX_LOSSES {
             return Box::pin(self.quarantine_step(job, &place)).await;
@@ -60,7 +60,7 @@ impl Steps {
     }
 
     /// Parks a visit whose job was lost too often in a row. The run may not know of the last
-    /// attempts, where they ended before their start was recorded.
+    /// attempts, if they ended before their start was recorded.
     async fn quarantine_step(&self, job: &ClaimedJob, place: &StepPlace) {
         let began = Input::Began {
             visit: place.visit(),
@@ -107,8 +107,8 @@ impl Steps {
                 outcome = &mut running => return outcome,
                 () = attempt.host.due() => {}
             }
-            // Beside the handler: a function in this process may be storing something, and would
-            // never come to its end if it were not asked meanwhile.
+            // Concurrently with the handler: a function in this process may be storing something,
+            // and would never end if its requests were not polled meanwhile.
             let mut storing = Box::pin(attempt.host.flush());
             tokio::select! {
                 biased;
@@ -121,7 +121,7 @@ impl Steps {
         }
     }
 
-    /// Has the end of an attempt judged.
+    /// Sends the end of an attempt to the run.
     async fn end_step(&self, attempt: &Attempt<'_>, outcome: Result<Reply, WorkError>) {
         let Attempt { job, place, .. } = *attempt;
         let mut said = attempt.host.close().await;
@@ -137,7 +137,7 @@ impl Steps {
         } = &*attempt.prepared;
         let mut suspended = None;
         let outcome = match outcome {
-            // The next attempt tells the run that this one was lost.
+            // The next attempt reports to the run that this one was lost.
             Err(error) if is_loss(&error) => {
                 let error = Json::of(&error);
                 let lost = Settled::Lost { error };
@@ -190,7 +190,7 @@ impl Steps {
                 tracing::warn!(job = %job.lease.id, "the lease was lost; the outcome is not recorded");
             }
             Err(error) => {
-                tracing::debug!(job = %job.lease.id, %error, "the run has no use for the outcome");
+                tracing::debug!(job = %job.lease.id, %error, "the run does not need the outcome");
             }
         }
     }
@@ -212,7 +212,7 @@ impl Steps {
             ..
         } = &*attempt.prepared;
         if matches!(outcome, Outcome::Success { .. }) {
-            // Nobody calls the code again.
+            // The code is not called again.
             said.retain(|draft| draft.kind != EventType::StepMemo);
         }
         let retry = retry_of(flow, &place.step, process);
@@ -246,7 +246,7 @@ impl Steps {
         message
     }
 
-    /// How long one attempt of a step may take: the step's own word, else its process's.
+    /// How long one attempt of a step may take: the step's own timeout, else its process's.
     pub(super) fn step_timeout(&self, flow: &Compiled, step: &str, process: &Process) -> Duration {
         let own = flow.plan.step(step).and_then(|step| step.timeout_ms);
         let own = own.map(Duration::from_millis);
@@ -254,7 +254,7 @@ impl Steps {
             .unwrap_or(self.base().options().attempt_timeout)
     }
 
-    /// What code that waits waits for.
+    /// The wait of suspended code.
     async fn suspended(
         &self,
         attempt: &Attempt<'_>,
@@ -311,7 +311,7 @@ impl Steps {
         Ok((awaiting, new))
     }
 
-    /// What there was before an await that looks back.
+    /// The events before an await that looks back.
     async fn past(
         &self,
         wait: &Suspended,
@@ -348,7 +348,7 @@ impl Steps {
             if_expired,
             ..Settle::new(lease, outcome, now)
         };
-        // What the row forgets when it waits again is stored before.
+        // Facts that the row drops when the job waits again are stored before.
         let mut commit = Commit::default();
         if let Some(waits) = waits {
             commit = commit.and(Change::Append(to_job(&lease.id, vec![waits])));
@@ -361,13 +361,13 @@ impl Steps {
     }
 }
 
-/// How a step is tried again: as it says itself, else as its process says.
+/// The retry policy of a step: its own, else its process's.
 pub(super) fn retry_of<'a>(flow: &'a Compiled, step: &str, process: &'a Process) -> &'a Retry {
     let own = flow.plan.step(step).and_then(|step| step.retry.as_ref());
     own.unwrap_or(&process.config.policy.retry)
 }
 
-/// What the end of an attempt counts as in its queue. Code that waits has not ended.
+/// The outcome of an attempt for its queue. Suspended code has not ended.
 fn counted(outcome: &Outcome, retry: &Retry, failures: u32) -> Settled {
     match outcome {
         Outcome::Await(_) | Outcome::Park(_) => Settled::Released,
@@ -393,8 +393,8 @@ mod tests {
         size_of::<F>()
     }
 
-    /// Every job of a step is one of these, as every other job is an attempt of its queue: what it
-    /// seldom does is boxed.
+    /// Every job of a step is one of these, as every other job is an attempt of its queue: fields
+    /// that it seldom needs are boxed.
     #[test]
     #[expect(unreachable_code, reason = "only the types are looked at")]
     fn attempts_are_small() {

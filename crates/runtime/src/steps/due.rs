@@ -1,4 +1,4 @@
-//! When what an attempt said is to be stored, if it is not stored before with something else.
+//! The deadline by which an attempt's frames are stored, if no other commit stores them before.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use tokio::{
 
 pub(super) struct Due {
     at: Mutex<Option<Instant>>,
-    /// Notified when it is earlier than before.
+    /// Notified when the deadline moves forward.
     moved: Notify,
 }
 
@@ -23,7 +23,7 @@ impl Due {
         }
     }
 
-    /// There is something that waits no longer than this.
+    /// Sets a deadline for new frames.
     pub fn within(&self, time: Duration) {
         let by = Instant::now() + time;
         let mut at = self.at.lock();
@@ -33,7 +33,7 @@ impl Due {
         }
     }
 
-    /// Resolves when the time has come; until something else waits there is no next one.
+    /// Resolves at the deadline; without waiting frames there is no next one.
     pub async fn come(&self) {
         loop {
             let at = *self.at.lock();
@@ -67,7 +67,7 @@ mod tests {
     async fn the_earliest_time_counts_and_each_once() {
         let due = Due::new(LATER);
         assert!(due.come().now_or_never().is_none());
-        // Earlier than what is waited for, and later than that.
+        // Earlier than the current deadline, and later than it.
         let earlier = async {
             due.within(NOW);
             due.within(LATER);

@@ -1,5 +1,5 @@
-//! Visits whose code did not fit what its earlier executions had recorded. They are parked, and tried
-//! again when code of their process is loaded: a file was changed, or a worker has connected.
+//! Visits whose code did not match the journal of its earlier executions. They are parked, and
+//! tried again when code of their process is loaded: a file was changed, or a worker has connected.
 
 use std::collections::BTreeSet;
 
@@ -11,13 +11,13 @@ use riverrun_types::{ErrorCode, EventType, Name, RunId};
 use super::Steps;
 use crate::base::Result;
 
-/// The code that SDKs end an execution with that does not fit its journal.
+/// The error code with which SDKs end an execution that does not match its journal.
 const MISMATCH: ErrorCode = ErrorCode::JournalMismatch;
 
 /// Events that are read at a time.
 const PAGE: usize = 500;
 
-/// Why a visit is parked, if its code did not fit its journal.
+/// The reason of a parked visit whose code did not match its journal.
 pub(super) fn mismatch(error: &WorkError) -> Option<Parked> {
     (error.code == MISMATCH).then(|| Parked {
         details: error.details.clone(),
@@ -25,7 +25,7 @@ pub(super) fn mismatch(error: &WorkError) -> Option<Parked> {
     })
 }
 
-/// Releases what was parked because its code did not fit, whenever code is loaded.
+/// Releases visits that were parked because of such code, whenever code is loaded.
 pub(crate) async fn release_fitting(steps: Steps) {
     let loaded = steps.processes().loaded();
     while steps.base().rest(loaded.changed.notified()).await {
@@ -34,7 +34,7 @@ pub(crate) async fn release_fitting(steps: Steps) {
             continue;
         }
         if let Err(error) = steps.release_code(&processes).await {
-            tracing::warn!(%error, "could not look for runs that changed code has parked");
+            tracing::warn!(%error, "could not read the runs that changed code has parked");
         }
     }
 }

@@ -1,9 +1,9 @@
-//! What the handler of a step says and asks for while it runs.
+//! The frames and requests of a step's handler while it runs.
 //!
-//! What it says and emits goes into the run's stream, gathered and a little later, with the end of
-//! the attempt at the latest; what it asks of the run's state or has remembered is answered when it
-//! is durable, with all that it said before. Everything is fenced by the lease of the step's job.
-//! What a job may ask for too, its own host answers.
+//! Frames and emitted events go into the run's stream, gathered and a little later, with the end of
+//! the attempt at the latest; requests about the run's state or memos are answered when they are
+//! durable, with all earlier frames. The lease of the step's job fences everything. Requests that a
+//! job may make too are answered by the job's own host.
 
 use std::{
     sync::{
@@ -38,12 +38,12 @@ use crate::{
     streams::{Guard, check_bytes, check_value},
 };
 
-/// How long an attempt may take before its start is recorded on its own. What ends sooner records
+/// How long an attempt may take before its start is recorded on its own. A shorter attempt records
 /// start and end together.
 const BRIEF: Duration = Duration::from_millis(50);
-/// How long what was emitted waits for the end of the attempt, to be stored with it.
+/// How long emitted events wait for the end of the attempt, to be stored with it.
 const LINGER: Duration = Duration::from_millis(5);
-/// Emitted events that wait to be stored; the last one waits for them.
+/// Emitted events that may wait to be stored; the last one waits until they are.
 const MAX_EMITTED: usize = 256;
 
 pub(super) struct StepHost {
@@ -51,7 +51,7 @@ pub(super) struct StepHost {
     place: StepPlace,
     pub(super) at: StepRef,
     job: ClaimedJob,
-    /// Answers what a job may ask for too. Few steps ask.
+    /// Answers requests that a job may make too. Few steps make them.
     inner: OnceLock<JobHost>,
     process: Arc<Process>,
     flow: Arc<Compiled>,
@@ -108,7 +108,7 @@ impl StepHost {
         })
     }
 
-    /// What was said and is not stored yet. Whatever comes later is dropped.
+    /// The frames that are not stored yet. Later ones are dropped.
     pub async fn close(&self) -> Vec<Draft> {
         if let Some(inner) = self.inner.get() {
             let _ = inner.close().await;
@@ -130,7 +130,7 @@ impl StepHost {
         })
     }
 
-    /// Records that the attempt has begun, and what it said so far.
+    /// Records that the attempt has begun, and its frames so far.
     pub async fn flush(&self) {
         let is_known = self.has_begun.load(Ordering::Acquire) && self.said.waiting().is_empty();
         if is_known || self.said.is_closed() {
@@ -138,16 +138,16 @@ impl StepHost {
         }
         let said = self.said.take().await;
         if let Err(error) = self.store(said, None, Vec::new()).await {
-            tracing::debug!(run = %self.place.run, error = error.message, "what a step said could not be stored");
+            tracing::debug!(run = %self.place.run, error = error.message, "frames of a step could not be stored");
         }
     }
 
-    /// How operations of the code are tried again where it does not say so itself.
+    /// The default retry policy of the code's operations.
     pub(super) fn retry(&self) -> Retry {
         retry_of(&self.flow, &self.at.name, &self.process).clone()
     }
 
-    /// What is left of the attempt's time.
+    /// The remaining time of the attempt.
     pub(super) fn left_ms(&self) -> Millis {
         let (step, process) = (&self.at.name, &self.process);
         let timeout = self.steps.step_timeout(&self.flow, step, process);
@@ -156,7 +156,7 @@ impl StepHost {
         timeout_ms.saturating_sub(passed_ms)
     }
 
-    /// Stores what was said, and something after it.
+    /// Stores the frames, and an event after them.
     pub(super) async fn store(
         &self,
         mut said: GatheredBatch<'_>,
@@ -178,7 +178,7 @@ impl StepHost {
         }
     }
 
-    /// Resolves when what was said, or that the attempt has begun, is to be stored.
+    /// Resolves when frames, or the start of the attempt, are to be stored.
     pub async fn due(&self) {
         self.due.come().await;
         self.said.waiting().is_flushing = false;
@@ -202,7 +202,7 @@ impl StepHost {
         Note::new(&self.job.lease, self.steps.base().now_ms()).into()
     }
 
-    /// What the state is once everything is stored that was asked for before.
+    /// The state once all earlier requests are stored.
     async fn read(&self, method: &str, asked: &Json) -> Result<Json, WorkError> {
         let read = StateRead::of(method, asked)?;
         self.said.settled().await;
@@ -268,8 +268,8 @@ impl StepHost {
         Ok(Json::of(&json!({})))
     }
 
-    /// Writes to the state whatever it is, after what the handler said before. However many write at
-    /// once, nobody has to try again.
+    /// Writes to the state unconditionally, after the handler's earlier frames. Concurrent writes
+    /// never conflict.
     async fn write_now(
         &self,
         mut said: GatheredBatch<'_>,
@@ -283,7 +283,7 @@ impl StepHost {
         Ok(ids)
     }
 
-    /// Appends an event to the run's stream, and before it what the handler said before.
+    /// Appends an event to the run's stream, and before it the handler's earlier frames.
     async fn append(
         &self,
         mut said: GatheredBatch<'_>,
@@ -312,7 +312,7 @@ impl StepHost {
         Ok(ids)
     }
 
-    /// Keeps what the code has read, to be recorded with what is recorded next.
+    /// Keeps the journal entries that the code has read, to be recorded with the next record.
     pub(super) fn saw(&self, seen: Vec<JournalEntry>) -> Result<(), WorkError> {
         if !seen.is_empty() {
             self.room.seen(&seen)?;
@@ -321,7 +321,7 @@ impl StepHost {
         Ok(())
     }
 
-    /// Records of what the code has read.
+    /// Records of the journal entries that the code has read.
     pub fn recorded(&self, seen: Vec<JournalEntry>) -> impl Iterator<Item = Draft> {
         let now = self.steps.base().now_ms();
         seen.into_iter().map(move |entry| {
@@ -338,7 +338,7 @@ impl StepHost {
         })
     }
 
-    /// Records something that the code did.
+    /// Records an operation of the code.
     pub(super) async fn remember(&self, memo: Memo, more: Vec<Change>) -> Result<Json, WorkError> {
         self.check_value(memo.value.as_ref().or(memo.error.as_ref()))?;
         let at = self.at.clone();
@@ -357,7 +357,7 @@ impl StepHost {
         Ok(Json::of(&json!({})))
     }
 
-    /// Whether something that the code records is no larger than a value may be.
+    /// Whether a recorded value is within the limit of a value.
     fn check_value(&self, value: Option<&Json>) -> Result<(), WorkError> {
         let bytes = value.map_or(0, Json::bytes);
         check_value(bytes, self.max_value).map_err(too_large)
@@ -432,7 +432,7 @@ impl StepHost {
         Ok(answer)
     }
 
-    /// Sees to it that the run knows of the attempt before anything of it is recorded.
+    /// Makes sure that the run knows of the attempt before any part of it is recorded.
     async fn begin(&self) -> Result<(), WorkError> {
         if self.has_begun.load(Ordering::Acquire) {
             return Ok(());

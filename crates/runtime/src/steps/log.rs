@@ -1,11 +1,11 @@
-//! What the server's log says of steps that fail.
+//! Log entries about steps that fail.
 
 use riverrun_engine::{Failure, Outcome};
 use riverrun_store::Settled;
 
 use crate::queues::{LOGGED, StepPlace};
 
-/// Says of a failure what whoever looks after the server wants to know; see the same of jobs.
+/// Logs a failure for the operators of the server, as for jobs.
 pub(super) fn log(place: &StepPlace, attempt: u32, outcome: &Outcome, settled: &Settled) {
     let Outcome::Failure(Failure { code, message, .. }) = outcome else {
         return;

@@ -1,12 +1,13 @@
 //! Steps that processes run.
 //!
-//! A visit of a process's step is a job of the process's queue. Its attempt (`attempt`) is given the
-//! visit's input and journal (`prepare`); what the handler asks for goes through its host (`host`), as
-//! far as there is `room` for it; operations of its code that failed are tried again (`retries`).
-//! Whatever comes of it is an input to the engine and is judged in the run's mailbox: the outcome, what
-//! follows from it and the end of the job are one commit. Nobody holds the run meanwhile.
+//! A visit of a process's step is a job of the process's queue. Its attempt (`attempt`) gets the
+//! visit's input and journal (`prepare`); the handler's requests go through its host (`host`),
+//! within the journal's size limit (`room`); failed operations of its code are tried again
+//! (`retries`). Every outcome is an input to the engine and is judged in the run's mailbox: the
+//! outcome, its effects and the end of the job are one commit. The run's lease is not held
+//! meanwhile.
 //!
-//! Code that does not fit what it recorded before is parked (`fitting`).
+//! Code that does not match its journal is parked (`fitting`).
 
 mod attempt;
 mod due;
@@ -24,7 +25,7 @@ use std::sync::Arc;
 
 use crate::{base::Base, flows::Flows, processes::Processes, queues::Queues, runs::Runs};
 
-/// The steps that processes run; clones share what they stand on.
+/// The steps that processes run; clones share their state.
 #[derive(Clone)]
 pub struct Steps {
     inner: Arc<Inner>,

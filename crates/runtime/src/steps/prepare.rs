@@ -1,4 +1,4 @@
-//! Before an attempt: whether its visit still wants it, and everything that the handler gets.
+//! Before an attempt: whether its visit still needs it, and everything that the handler gets.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::{
 };
 
 impl Steps {
-    /// Prepares an attempt; if its run does not want it, the job goes.
+    /// Prepares an attempt; if its run does not need it, the job is removed.
     pub(super) async fn wanted(
         &self,
         job: &ClaimedJob,
@@ -33,7 +33,7 @@ impl Steps {
         loop {
             match self.prepare(job, place).await {
                 Ok(JobVisit::Wanted(prepared)) => return Some(prepared),
-                // The visit is over, or its run is paused and will ask again. If it has asked
+                // The visit has ended, or its run is paused and will ask again. If it has asked
                 // meanwhile, this is the job that it asked for.
                 Ok(JobVisit::Unwanted(seen)) => {
                     if Box::pin(self.drop_job(job, place, seen)).await {
@@ -49,7 +49,7 @@ impl Steps {
         }
     }
 
-    /// Everything that an attempt needs; nothing if the visit does not want it.
+    /// Everything that an attempt needs; nothing if the visit does not need it.
     async fn prepare(&self, job: &ClaimedJob, place: &StepPlace) -> crate::base::Result<JobVisit> {
         let known = match self.known_for(job, place) {
             Some(known) => known,
@@ -90,8 +90,8 @@ impl Steps {
         })))
     }
 
-    /// What this server knows of the run, if that is all that there is to know for a first attempt:
-    /// the decision that asked for it, and no journal that an earlier one may have left.
+    /// The cached run, if that is enough for a first attempt: the decision that asked for it, and
+    /// no journal that an earlier attempt may have left.
     fn known_for(&self, job: &ClaimedJob, place: &StepPlace) -> Option<CachedRun> {
         let after = place
             .after
@@ -131,7 +131,7 @@ impl Steps {
         }
         let timeout = self.step_timeout(flow, &place.step, process);
         let most = retry_of(flow, &place.step, process).max_attempts;
-        // Attempts that were lost, and those before a wait that is over, do not count.
+        // Lost attempts, and those before a finished wait, do not count.
         let left = most.saturating_sub(1).saturating_sub(visit.failures);
         let input_of_job = JobInput {
             job_id: Some(job.lease.id.to_string()),
@@ -163,7 +163,7 @@ impl Steps {
         })
     }
 
-    /// Removes a job that its run does not want. False if the run has moved since it was seen.
+    /// Removes a job that its run does not need. False if the run has moved since it was read.
     async fn drop_job(&self, job: &ClaimedJob, place: &StepPlace, seen: Option<CachedRun>) -> bool {
         let seen = seen.filter(|seen| !seen.state.status.is_ended());
         let Some(seen) = seen else {
@@ -201,17 +201,17 @@ fn wanting<'a>(state: &'a RunState, key: &VisitKey) -> Option<&'a Visit> {
     visit.filter(|_| !state.status.is_ended() && !state.paused)
 }
 
-/// What became of the visit that a job is for.
+/// The state of the visit that a job is for.
 enum JobVisit {
     Wanted(Box<Prepared>),
-    /// Its run as it was seen, if there is one.
+    /// Its run as it was read, if it exists.
     Unwanted(Option<CachedRun>),
 }
 
 pub(super) struct Prepared {
     pub process: Arc<Process>,
     pub flow: Arc<Compiled>,
-    /// What the handler gets, or why it is not invoked at all.
+    /// The input of the handler, or why it is not invoked at all.
     pub invoke: Result<Arc<Invoke>, WorkError>,
     pub attempt: u32,
     /// Attempts that failed before it, of those that its retry policy counts.
@@ -225,14 +225,14 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// What the attempt may record.
+    /// The remaining room in the journal.
     pub fn room(&self) -> Room {
         let nothing = Invoke::default();
         Room::beside(self.invoke.as_deref().unwrap_or(&nothing))
     }
 }
 
-/// The story that a run belongs to: its own, unless it was started in another.
+/// The story of a run: its own, unless it was started in another.
 fn correlation(state: &RunState, run: &RunId) -> Name {
     let given = state.correlation.clone();
     given.unwrap_or_else(|| Name::from(run.as_str()))
@@ -249,8 +249,8 @@ fn entry(memo: &Memo) -> JournalEntry {
     }
 }
 
-/// A recorded error as code receives it: with the members that only code knows, and with `retriable`
-/// also where an older version recorded `retryable`.
+/// A recorded error as code receives it: with the members that only code uses, and with `retriable`
+/// also if an older version recorded `retryable`.
 fn recorded(error: &Json) -> Option<Json> {
     let read: WorkError = error.read().ok()?;
     Some(match error.get("retryable") {

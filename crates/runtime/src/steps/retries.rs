@@ -8,10 +8,10 @@ use riverrun_types::{Json, Millis};
 use super::host::StepHost;
 use crate::queues::{FailedTry, Next, Tried, final_answer, params};
 
-/// A longer backoff is left to the server: no worker is held meanwhile.
+/// The server waits for a longer backoff: no worker is held meanwhile.
 pub(super) const MAX_IN_PLACE_MS: Millis = 5_000;
 
-/// What a visit has on record of operations that are tried again.
+/// The recorded state of a visit's operations that are tried again.
 pub(super) fn tries(visit: &Visit) -> Vec<(Operation, Tried)> {
     let tried = |retry: &MemoRetry| {
         let tried = Tried {
@@ -24,7 +24,7 @@ pub(super) fn tries(visit: &Visit) -> Vec<(Operation, Tried)> {
     visit.retries.iter().map(tried).collect()
 }
 
-/// What code gets at its start about operations whose next try has its time.
+/// The operations whose next try has a time, as code gets them at its start.
 pub(super) fn pending(visit: &Visit, now: Millis) -> Vec<PendingRetry> {
     let pending = |retry: &MemoRetry| {
         let Operation { op, name, nth } = &retry.operation;
@@ -38,8 +38,8 @@ pub(super) fn pending(visit: &Visit, now: Millis) -> Vec<PendingRetry> {
     visit.retries.iter().map(pending).collect()
 }
 
-/// When an operation is tried again, and whether the code waits for that itself. `left_ms` is what
-/// is left of the attempt's time: a wait that would outlast it is left to the server, too.
+/// When an operation is tried again, and whether the code waits for that itself. `left_ms` is the
+/// remaining time of the attempt: the server also takes over a wait that would outlast it.
 fn try_again(failures: u32, delay_ms: Millis, left_ms: Option<Millis>) -> TryAgain {
     let delay_ms = delay_ms.max(0);
     let outlasts = left_ms.is_some_and(|left_ms| delay_ms >= left_ms);
@@ -51,7 +51,7 @@ fn try_again(failures: u32, delay_ms: Millis, left_ms: Option<Millis>) -> TryAga
 }
 
 impl StepHost {
-    /// A try of an operation has failed: records it, and says what follows.
+    /// A try of an operation has failed: records it, and returns what follows.
     pub(super) async fn try_failed(&self, asked: &Json) -> Result<Json, WorkError> {
         let failed: FailedTry = params(asked)?;
         let next = self.tries.next(&failed, &self.retry())?;

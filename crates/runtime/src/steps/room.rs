@@ -1,5 +1,6 @@
-//! How much a visit may record. All of it goes to the code in one message whenever it is called
-//! again, so what would not fit there is refused while the code can still get the error.
+//! The size limit of a visit's journal. The code gets the whole journal in one message whenever it
+//! is called again, so a record that would not fit is rejected while the code can still get the
+//! error.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -8,9 +9,9 @@ use riverrun_types::{Draft, ErrorCode, Json};
 
 use crate::streams::MAX_EVENT_BYTES;
 
-/// What input and journal may have together; the rest of the message is for all that is small.
+/// The limit for input and journal together; the rest of the message is for small fields.
 const LIMIT: usize = MESSAGE_BYTES - (64 << 10);
-/// What an entry takes beside its data.
+/// The overhead of an entry beside its data.
 const ENTRY_BYTES: usize = 96;
 
 pub(super) struct Room {
@@ -18,7 +19,7 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// What is left beside what the handler gets at its start.
+    /// The room that remains beside the handler's initial message.
     pub fn beside(invoke: &Invoke) -> Self {
         let given = [&invoke.job.input, &invoke.job.checkpoint, &invoke.awaited];
         let given = given.into_iter().flatten().map(Json::bytes);
@@ -27,13 +28,13 @@ impl Room {
         }
     }
 
-    /// Takes room for a record that becomes an entry of the journal; gives how much.
+    /// Takes room for a record that becomes an entry of the journal; returns how much.
     pub fn record(&self, draft: &Draft) -> Result<usize, WorkError> {
         let bytes = draft.data.as_ref().map_or(0, Json::bytes) + ENTRY_BYTES;
         self.take(bytes).map(|()| bytes)
     }
 
-    /// What was to be recorded was refused.
+    /// Releases the room of a rejected record.
     pub fn give_back(&self, bytes: usize) {
         self.used.fetch_sub(bytes, Ordering::Relaxed);
     }
@@ -47,8 +48,7 @@ impl Room {
         self.take(entries.iter().map(JournalEntry::bytes).sum())
     }
 
-    /// Whether what waiting code waits for fits into its message: an event, or the value of a
-    /// callback.
+    /// Whether the result of a wait fits into the message: an event, or the value of a callback.
     pub fn answer(&self, wait: &Suspended) -> Result<(), WorkError> {
         match wait.kind.as_str() {
             "time" | "retry" => Ok(()),

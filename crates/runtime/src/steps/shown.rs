@@ -1,4 +1,4 @@
-//! The steps of a run that processes run, as people are shown them.
+//! The process steps of a run, as they are shown to people.
 
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ impl Steps {
         Ok(run.collect())
     }
 
-    /// A process that this server does not have, and that a visit of the run waits for.
+    /// A process that this server does not have, and for which a visit of the run waits.
     pub async fn missing_process(&self, loaded: &Loaded) -> Result<Option<Name>> {
         let steps = waiting_steps(loaded);
         if steps.is_empty() {

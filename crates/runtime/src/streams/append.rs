@@ -1,4 +1,4 @@
-//! Events in streams that are no run's, and what is checked of every event from outside.
+//! Events in streams other than runs', and the checks of every event from outside.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::{Streams, signals::SignalSource};
 use crate::base::{Error, Result};
 
 impl Streams {
-    /// Appends events from outside to a stream that is no run's. All of them or none.
+    /// Appends events from outside to a stream other than a run's. All of them or none.
     pub(crate) async fn append(
         &self,
         stream: &StreamName,
@@ -34,7 +34,7 @@ impl Streams {
         placed.await.map_err(Error::Store)
     }
 
-    /// Appends an event that belongs to nobody in particular, and tells those who wait for its kind.
+    /// Appends an event to the shared stream, and signals the awaits of its kind.
     pub(crate) async fn append_to_all(
         &self,
         draft: Draft,
@@ -55,7 +55,7 @@ impl Streams {
         Ok(placed.await?.pop())
     }
 
-    /// Appends events, with what follows from them for those who wait for such events.
+    /// Appends events, with the signals to awaits of such events.
     pub(crate) async fn place(
         &self,
         stream: &StreamName,
@@ -91,16 +91,16 @@ impl Streams {
     }
 }
 
-/// What must hold for an append beside what the events themselves ask for.
+/// The conditions of an append beside those of the events themselves.
 #[derive(Default)]
 pub(crate) struct Guard {
-    /// Changes that go before the events: they refuse the commit if whoever writes may not.
+    /// Changes that go before the events: they reject the commit if the writer may not append.
     pub fence: Vec<Change>,
     /// The length that the stream must have.
     pub if_len: Option<u64>,
-    /// What the events are remembered under.
+    /// The key under which the events are remembered.
     pub key: Option<Name>,
-    /// How many events started a run on the way to whoever writes.
+    /// How many events started a run on the way to the writer.
     pub chain: u32,
 }
 
@@ -133,7 +133,7 @@ pub(crate) fn refuse_reserved(stream: &StreamName, drafts: &[Draft]) -> Result<(
     }
 }
 
-/// Reads one event from outside and refuses what only the server may say.
+/// Reads one event from outside and rejects types that are reserved for the server.
 pub(crate) fn read(event: &Json, now: i64) -> Result<Draft> {
     let refused = |refused: Refused| match refused {
         Refused::Repeated(message) => Error::DuplicateMember(message),
@@ -167,7 +167,7 @@ pub(crate) fn read(event: &Json, now: i64) -> Result<Draft> {
     Ok(draft)
 }
 
-/// The data of an event is bounded wherever it comes from, and so is what stands around it.
+/// The data of every event is bounded, and so is its envelope.
 fn check_size(event: &Json) -> Result<()> {
     let data = event.get("data").map_or(0, |data| data.bytes());
     check_bytes("event", data)?;
@@ -183,10 +183,10 @@ pub fn check_event_bytes(event: &Json) -> Result<()> {
     }
 }
 
-/// What the data of an event may have.
+/// The limit of an event's data.
 pub(crate) const MAX_EVENT_BYTES: usize = 1 << 20;
 
-/// What comes from outside, or from a handler, and becomes part of an event is bounded.
+/// Data from outside, or from a handler, that becomes part of an event is bounded.
 pub(crate) fn check_bytes(what: &'static str, bytes: usize) -> Result<()> {
     match bytes {
         bytes if bytes > MAX_EVENT_BYTES => Err(Error::TooLarge {
@@ -198,7 +198,7 @@ pub(crate) fn check_bytes(what: &'static str, bytes: usize) -> Result<()> {
     }
 }
 
-/// Whether a value of so many bytes is no larger than a flow allows.
+/// Whether a value of this many bytes is within the limit of a flow.
 pub(crate) fn check_value(bytes: usize, limit: usize) -> Result<()> {
     match bytes > limit {
         true => Err(Error::ValueTooLarge { bytes, limit }),
@@ -206,7 +206,7 @@ pub(crate) fn check_value(bytes: usize, limit: usize) -> Result<()> {
     }
 }
 
-/// What holds of every event that is not the engine's own.
+/// The rules for every event that is not the engine's own.
 pub(crate) fn check_outside(event: &Json, draft: &Draft) -> Result<()> {
     check_size(event)?;
     check_state_write(draft)
@@ -243,7 +243,7 @@ fn is_state_write(draft: &Draft) -> bool {
         })
 }
 
-/// Whether what is written would nest too deep at its place.
+/// Whether a written value would nest too deep at its place.
 pub(crate) fn is_too_deep(fact: &Fact) -> bool {
     let is_deep = |key: &Path, value: &Json| {
         let around = key.tail().len();

@@ -3,8 +3,8 @@
 use riverrun_types::{Draft, EventId, Json, event::EventContext};
 use serde::Serialize;
 
-/// An event as expressions and handlers see it: the envelope that it is stored in. Its id, and with
-/// that its time, are given when it is stored.
+/// An event as expressions and handlers see it: the envelope that it is stored in. The store
+/// assigns its id, and with that its time.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Emission<'a> {
@@ -13,7 +13,7 @@ pub(crate) struct Emission<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ts: Option<String>,
     pub r#type: &'a str,
-    /// The same as `type`, as the older form has it.
+    /// The same as `type`, as in the older form.
     pub kind: &'a str,
     run_id: &'a str,
     flow_name: &'a str,

@@ -15,11 +15,11 @@ use crate::base::Error;
 /// ([`riverrun_store::Change::Listen`]).
 #[async_trait]
 pub trait Listener: Send + Sync {
-    /// Takes note of a signal. It may be delivered again after a crash or a failure, so its effect
-    /// must be idempotent. After a failure the signal is delivered again later.
+    /// Handles a signal. It may be delivered again after a crash or a failure, so its effect must
+    /// be idempotent. After a failure the signal is delivered again later.
     async fn on_signal(&self, signal: &SignalRecord) -> Result<(), Error>;
 
-    /// Whether it does anything about events of a kind.
+    /// Whether it handles events of a kind.
     fn wants(&self, kind: &str) -> bool;
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Listeners {
     all: RwLock<Vec<Arc<dyn Listener>>>,
     /// The kinds that the engine writes and a listener wants.
     engine_kinds: RwLock<Arc<HashSet<EventType>>>,
-    /// One has come.
+    /// Notified when a listener was added.
     come: Notify,
 }
 
@@ -47,14 +47,14 @@ impl Streams {
         *self.all_listeners().engine_kinds.write() = Arc::new(kinds);
     }
 
-    /// Resolves when somebody listens, if somebody is to.
+    /// Resolves when a listener was added, if one is expected.
     pub(crate) async fn listened_to(&self) {
         if self.base().options().has_listener && self.listeners().is_empty() {
             self.all_listeners().come.notified().await;
         }
     }
 
-    /// Whether somebody does something about events of a kind.
+    /// Whether a listener handles events of a kind.
     pub(crate) fn is_listened_to(&self, kind: &str) -> bool {
         let listeners = self.listeners();
         listeners.iter().any(|listener| listener.wants(kind))
@@ -64,7 +64,7 @@ impl Streams {
         self.all_listeners().all.read().clone()
     }
 
-    /// Lets go of all of them: they hold the runtime, which holds them.
+    /// Drops all of them: they hold the runtime, which holds them.
     pub(crate) fn clear_listeners(&self) {
         self.all_listeners().all.write().clear();
     }

@@ -1,9 +1,9 @@
-//! Events in streams that are no run's, readers of all streams as they grow, and who listens to
+//! Events in streams other than runs', readers of all streams as they grow, and listeners to
 //! events.
 //!
-//! `append` stores events and says what is checked of those from outside. `signals` are what follows
-//! from an append for those who wait for such events, `emission` is the event as they see it, and
-//! `listen` has those who want to hear of all events of a kind. `tail` and `subscribe` read.
+//! `append` stores events and checks those from outside. `signals` are the effects of an append on
+//! awaits of such events, `emission` is the event as they see it, and `listen` holds the listeners
+//! to all events of a kind. `tail` and `subscribe` read.
 
 mod append;
 mod emission;
@@ -30,7 +30,7 @@ use listen::Listeners;
 
 use crate::base::Base;
 
-/// Streams of events; clones share what they know.
+/// Streams of events; clones share their state.
 #[derive(Clone)]
 pub struct Streams {
     base: Base,

@@ -1,10 +1,10 @@
-//! Events on their way to whoever waits for their kind, in any run, and to whoever listens.
+//! Signals of events to the awaits of their kind, in any run, and to listeners.
 //!
-//! Awaits that name values are found by the store itself, in the commit that holds the event.
-//! What only an expression can judge goes through the store's outbox (`awaits`).
+//! The store itself finds awaits with equalities, in the commit that holds the event. Awaits that
+//! need an expression go through the store's outbox (`awaits`).
 //!
-//! Events of the engine are delivered to listeners alone, and only where there are some: most runs
-//! end without one.
+//! Events of the engine are delivered to listeners alone, and only if some exist: most runs end
+//! without one.
 
 use riverrun_engine::Fact;
 use riverrun_store::{Change, Signal};
@@ -12,20 +12,20 @@ use riverrun_types::{Draft, EventType, Json, Millis, Name, StreamName, event::Ev
 
 use super::{Streams, emission::Emission};
 
-/// A stream to which a commit appends events, and what all of them have in common.
+/// A stream to which a commit appends events, and their envelope.
 pub(crate) struct SignalSource<'a> {
     pub stream: &'a StreamName,
     pub context: &'a EventContext,
     /// The story of the run, for events that name none.
     pub correlation: Option<&'a Name>,
-    /// How many events started a run on the way to whoever emits them.
+    /// How many events started a run on the way to their emitter.
     pub chain: u32,
 }
 
 impl SignalSource<'_> {
-    /// What a commit that holds events must tell those who wait for such. `from` is the place of the
-    /// first among those that the commit appends, `has_subscriber` says whether steps of the run that
-    /// holds them react to a kind.
+    /// The signals that a commit with events must send to awaits of such events. `from` is the
+    /// place of the first among those that the commit appends, `has_subscriber` returns whether
+    /// steps of the run that holds them react to a kind.
     pub fn signals(
         &self,
         drafts: &[Draft],
@@ -35,7 +35,7 @@ impl SignalSource<'_> {
     ) -> Vec<Change> {
         let signal = |(index, draft): (usize, &Draft)| {
             let (kind, payload) = Fact::emitted(draft)?;
-            // What a job says of itself is not news for everybody.
+            // A job's own events are not sent to all.
             if kind.starts_with("job.") {
                 return None;
             }
@@ -71,8 +71,7 @@ impl SignalSource<'_> {
 }
 
 impl Streams {
-    /// What a commit that holds a run's events must tell those who listen to what the engine
-    /// writes.
+    /// The signals that a commit with a run's events must send to listeners to the engine's events.
     pub(crate) fn engine_signals(
         &self,
         source: &SignalSource<'_>,

@@ -1,7 +1,7 @@
-//! Reading a stream as it grows, without a gap and without a repeat.
+//! Reading a stream as it grows, without gaps or repeats.
 //!
 //! Subscribe first, then read the store, then join the two by position. Whenever the live side
-//! skips ahead or was too slow, the store fills in.
+//! skips ahead or was too slow, the reader fills the gap from the store.
 
 use std::sync::Arc;
 
@@ -25,13 +25,13 @@ pub struct Tail {
     behind: bool,
 }
 
-/// What a reader gets.
+/// A message to a reader.
 pub enum Tailed {
     /// From the store.
     Read(Vec<Event>),
     /// Live: shared by all readers of the stream.
     Live(Arc<Batch>),
-    /// So many events after the last one are not kept any more. What follows them comes next.
+    /// This many events after the last one are not kept any more. Those that follow come next.
     Missed(u64),
     /// The stream was deleted.
     Gone,
@@ -56,8 +56,8 @@ impl Streams {
         if position > 0 {
             return Ok(position);
         }
-        // It stands before everything that is there. Positions are given once, so where the
-        // beginning was forgotten the id knows its own.
+        // It is before everything that is kept. Positions are given once, so if the beginning was
+        // trimmed the id still has its own.
         let first = EventQuery::forward(0, 1);
         let first = self.base().store().events(stream, &first).await?.pop();
         Ok(first.map_or(0, |first| first.id.seq.min(id.seq.saturating_add(1))))
@@ -65,7 +65,7 @@ impl Streams {
 }
 
 impl Streams {
-    /// What happens to the jobs of a queue from now on. Nothing of it is stored.
+    /// The events of a queue's jobs from now on. None of them is stored.
     pub fn listen(&self, queue: &str) -> Listener {
         self.base()
             .hub()
@@ -74,7 +74,7 @@ impl Streams {
 }
 
 impl Tail {
-    /// The next events. Cancel safe: what was not returned is returned next time.
+    /// The next events. Cancel safe: an event that was not returned is returned next time.
     pub async fn next(&mut self) -> Result<Tailed> {
         loop {
             if self.behind {
@@ -83,7 +83,7 @@ impl Tail {
                     ..EventQuery::forward(self.next, PAGE)
                 };
                 let events = self.base.store().events(&self.stream, &query).await?;
-                // Whoever begins at the beginning takes what there is.
+                // A reader from the beginning takes what is kept.
                 let first = events.first().map_or(0, |first| first.id.seq);
                 if self.next > 0 && first > self.next {
                     let missed = first - self.next;
@@ -125,13 +125,13 @@ impl Tail {
 }
 
 impl Tail {
-    /// Reads again from a position on that was handed out.
+    /// Reads again from a position that was already handed out.
     pub(crate) fn go_back(&mut self, position: u64) {
         self.next = position.min(self.next);
         self.behind = true;
     }
 
-    /// Whether what comes may be read from a row: then reading is not being late.
+    /// Whether the next events may come from a row: then reading is not lagging.
     pub(crate) fn is_derived(&self) -> bool {
         self.stream.is_job()
     }
@@ -140,7 +140,7 @@ impl Tail {
     async fn is_gone(&self) -> Result<bool> {
         let end = Place::Time(NEVER);
         let len = self.base.store().locate(&self.stream, end).await?;
-        // A job that is there has at least been added.
+        // A job that exists has at least been added.
         Ok(len == 0 || len < self.next)
     }
 }

@@ -1,4 +1,4 @@
-//! What the stream of a trigger adds up to.
+//! The summary of a trigger's stream.
 
 use riverrun_engine::{TriggerState, TriggerStatus};
 use riverrun_store::EventQuery;
@@ -8,8 +8,8 @@ use super::Streams;
 use crate::base::Result;
 
 impl Streams {
-    /// What the events of a trigger's stream add up to, those that are not kept any more included:
-    /// the trigger's row knows what they were. Of a trigger that was removed, as far as they are kept.
+    /// The totals of the events in a trigger's stream, those that are not kept any more included:
+    /// the trigger's row has them. For a removed trigger, the totals of the events that are kept.
     pub async fn trigger_state(&self, stream: &StreamName) -> Result<TriggerState> {
         let mut state = TriggerState::default();
         let mut query = EventQuery::forward(0, 1_000);

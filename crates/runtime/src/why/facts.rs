@@ -1,4 +1,4 @@
-//! What a judgement stands on beside the run's state.
+//! The facts of a judgement beside the run's state.
 
 use std::collections::HashMap;
 
@@ -17,26 +17,26 @@ pub(super) struct Facts {
     pub paused: Option<(Millis, Option<String>)>,
     /// When awaits were fired that the run has not judged yet.
     pub fired: HashMap<Name, Millis>,
-    /// How often callbacks were resumed that wait for more, and how often they are to be, where
-    /// that was said.
+    /// How often callbacks that wait for more were resumed, and how often they must be, if that is
+    /// known.
     pub opened: HashMap<Name, (u32, Option<u32>)>,
     /// Awaits whose expression could not be judged.
     pub troubles: HashMap<Name, Trouble>,
     /// Events of the kinds that awaits with an expression wait for, which are yet to be judged.
     pub judging: HashMap<Name, usize>,
-    /// The jobs of visits; of visits that were not looked at there is nothing.
+    /// The jobs of visits; visits that were not read have none.
     pub jobs: HashMap<VisitKey, JobFacts>,
     pub children: HashMap<RunId, Why>,
-    /// Visits that were not looked at.
+    /// Visits that were not read.
     pub unseen: usize,
     /// This server drives as many runs as it may.
     pub busy: bool,
-    /// Where others reach this server.
+    /// The public URL of the server.
     pub public_url: Option<String>,
 }
 
 impl Facts {
-    /// Takes in an await that was fired. A callback for many may wait for more.
+    /// Adds an await that was fired. A callback for many may wait for more.
     pub(super) fn fired(&mut self, record: &AwaitRecord, state: &RunState) {
         let key = VisitKey {
             step: record.step.clone(),
@@ -53,7 +53,7 @@ impl Facts {
     }
 }
 
-/// What is known of a visit's job.
+/// The facts about a visit's job.
 #[derive(Clone)]
 pub(super) struct JobFacts {
     /// None if it has just ended, or was dropped because the run is paused.
@@ -62,11 +62,11 @@ pub(super) struct JobFacts {
     pub ahead: Option<u64>,
     /// How many jobs of its key are active, if it waits and has one.
     pub active_of_key: Option<u64>,
-    /// The process that is meant.
+    /// The process that should run it.
     pub process: Option<Name>,
-    /// Who takes it here.
+    /// The worker that takes it here.
     pub taker: Option<Taker>,
-    /// Why nobody does, where the process is there and does not load.
+    /// Why no worker does, if the process exists and does not load.
     pub broken: Option<WorkError>,
     /// The remote worker that has it.
     pub holder: Option<Holder>,

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::awaits::callback_url;
 
-/// Branches that are named at most.
+/// The most branches that are named.
 const MAX_BRANCHES: usize = 100;
 
 const READY: Cause = Cause::Ready {
@@ -59,7 +59,7 @@ impl TimedCause {
     }
 }
 
-/// Why a run is where it is.
+/// The reasons of a run.
 pub(super) fn run(run: &RunId, flow: &Name, state: &RunState, facts: &Facts, now: Millis) -> Why {
     let mut reasons: Vec<Reason> = whole(state, facts, now)
         .into_iter()
@@ -95,7 +95,7 @@ pub(super) fn run(run: &RunId, flow: &Name, state: &RunState, facts: &Facts, now
     }
 }
 
-/// Why a run whose stream cannot be read is where it is.
+/// The reasons of a run whose stream cannot be read.
 pub(super) fn damaged(record: &RunRecord, error: &StoreError) -> Why {
     let cause = match record.status.is_ended() {
         true => Cause::Ended,
@@ -111,14 +111,14 @@ pub(super) fn damaged(record: &RunRecord, error: &StoreError) -> Why {
     }
 }
 
-/// Why a job of a queue is where it is.
+/// The reasons of a job of a queue.
 pub(super) fn job(id: &RunId, status: JobState, facts: &JobFacts, now: Millis) -> Why {
     let found = of_job(facts, now);
     let found = found.unwrap_or_else(|| TimedCause::new(READY, None));
     answer(id, "job", status.as_str(), vec![found.reason(None)], 0)
 }
 
-/// Why a call is where it is: it has no queue, so it runs or it is over.
+/// The reason of a call: it has no queue, so it runs or has ended.
 pub(super) fn call(id: &RunId, status: &'static str, at: Option<Millis>) -> Why {
     let cause = match status {
         "running" => Cause::Running { job: None },
@@ -158,7 +158,7 @@ fn answer(
     }
 }
 
-/// What holds for all visits of a run.
+/// Facts that hold for all visits of a run.
 fn whole(state: &RunState, facts: &Facts, now: Millis) -> Vec<TimedCause> {
     if state.status.is_ended() {
         return vec![TimedCause::new(Cause::Ended, state.ended_ms)];
@@ -203,7 +203,7 @@ fn of_parked(run: &RunId, visit: &Visit, parked: &Parked) -> TimedCause {
     TimedCause::new(cause, visit.since_ms)
 }
 
-/// Why a visit that is not parked does not move; nothing for the first one of a run that begins later.
+/// Why a visit that is not parked does not move; nothing for the first one of a delayed run.
 pub(super) fn of_visit(
     state: &RunState,
     facts: &Facts,
@@ -371,11 +371,11 @@ fn branches(state: &RunState, visit: &Visit, inside: &Branches) -> Cause {
     }
 }
 
-/// Why a job does not move; nothing if there is none.
+/// Why a job does not move; nothing if it does not exist.
 pub(super) fn of_job(facts: &JobFacts, now: Millis) -> Option<TimedCause> {
     let record = facts.job.as_ref()?;
     let job = at_job(record, facts);
-    // Whoever claims next finds it waiting: something else holds it up.
+    // The next claim finds it waiting: something else blocks it.
     let is_due = record.at_ms.is_some_and(|at_ms| at_ms <= now);
     Some(match record.state {
         JobState::Completed | JobState::Failed | JobState::Cancelled => {
@@ -418,7 +418,7 @@ pub(super) fn of_job(facts: &JobFacts, now: Millis) -> Option<TimedCause> {
         }
         JobState::Waiting | JobState::Delayed => {
             let (cause, until) = waiting(facts, job, now);
-            // When somebody paused a queue is not kept.
+            // The time at which a queue was paused is not stored.
             let is_paused = matches!(cause, Cause::QueuePaused { .. });
             let since = Some(record.created_ms).filter(|_| !is_paused);
             TimedCause::new(cause, since).until(until)
@@ -426,8 +426,8 @@ pub(super) fn of_job(facts: &JobFacts, now: Millis) -> Option<TimedCause> {
     })
 }
 
-/// What keeps a waiting job from being taken: what people decided, then what is missing, then
-/// limits, then those before it.
+/// The obstacle of a waiting job: decisions of people, then missing workers, then limits, then the
+/// jobs before it.
 fn waiting(facts: &JobFacts, job: AtJob, now: Millis) -> (Cause, Option<Millis>) {
     let queue = &facts.queue;
     if queue.paused {
@@ -487,15 +487,15 @@ fn waiting(facts: &JobFacts, job: AtJob, now: Millis) -> (Cause, Option<Millis>)
     (Cause::Queued { job }, None)
 }
 
-/// The limit that as many jobs as may run at once have reached: of the queue on all servers, or of
-/// this one, where connected workers do not count their own.
+/// The limit of active jobs that was reached: of the queue on all servers, or of this one, if
+/// connected workers do not count their own.
 fn full(queue: &QueueRecord, taker: &Taker) -> Option<u32> {
     let here = Some(taker.concurrency).filter(|_| taker.room.is_none());
     let limit = taker.limits.concurrency.into_iter().chain(here).min()?;
     (queue.active >= u64::from(limit)).then_some(limit)
 }
 
-/// The limit of each key that those of the job's own have reached.
+/// The limit of each key that the jobs of its key have reached.
 fn full_key(facts: &JobFacts, taker: &Taker) -> Option<(Name, u32, u64)> {
     let key = facts.job.as_ref()?.key.clone()?;
     let (limit, active) = (taker.limits.per_key?, facts.active_of_key?);

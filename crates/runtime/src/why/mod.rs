@@ -1,7 +1,7 @@
-//! Why a run does not move: one reason for each of its active visits, the most telling first.
+//! Why a run does not move: one reason for each of its active visits, the most useful first.
 //!
-//! The judgement is pure: it stands on a run's state and on what was found out about its jobs,
-//! awaits and children (`facts`). `read` finds that out, `words` says it in a line.
+//! The judgement is a pure function of a run's state and of facts about its jobs, awaits and
+//! children (`facts`). `read` reads the facts, `words` formats a reason in a line.
 
 mod facts;
 mod judge;
@@ -17,7 +17,7 @@ use riverrun_store::JobState;
 use riverrun_types::{Code, Json, Millis, Name, RunId, TriggerType, VisitStatus, time::Iso};
 use serde::Serialize;
 
-/// Why a run, or a job, is where it is.
+/// Why a run, or a job, is in its state.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Why {
@@ -29,18 +29,18 @@ pub struct Why {
     pub flow: Option<Name>,
     /// The run's status, the job's state, or whether the call runs or has ended.
     pub status: &'static str,
-    /// Whether something is under way or about to begin, so that nobody needs to do anything.
+    /// Whether it is running or about to begin, so that no action is needed.
     pub moving: bool,
     /// The first reason in a line, and how many others there are.
     pub summary: String,
     pub reasons: Vec<Reason>,
-    /// Active visits that were not looked at, because there are so many.
+    /// Active visits that were not read, because there are too many.
     #[serde(skip_serializing_if = "riverrun_types::is_zero")]
     pub more: usize,
     /// The code of the failure with which the run ends once what is active has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failing: Option<Code>,
-    /// The run has failed and undoes what it did.
+    /// The run has failed and undoes its steps.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub compensating: bool,
     /// When the run fails with TIMEOUT unless it has ended.
@@ -58,7 +58,7 @@ pub struct Reason {
     pub visit: Option<InVisit>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Iso>,
-    /// When it is over by itself, as far as anybody knows.
+    /// When it ends by itself, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Iso>,
 }
@@ -84,9 +84,9 @@ pub struct InVisit {
     rename_all_fields = "camelCase"
 )]
 pub enum Cause {
-    /// Nothing: it is over.
+    /// None: it has ended.
     Ended,
-    /// What is stored of it cannot be read.
+    /// Its stored data cannot be read.
     Damaged {
         error: Json,
     },
@@ -94,7 +94,7 @@ pub enum Cause {
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// It was set aside, and goes on once somebody releases it.
+    /// It was set aside, and goes on once it is released.
     Parked {
         code: Code,
         message: String,
@@ -116,13 +116,13 @@ pub enum Cause {
         event_kind: Name,
         #[serde(skip_serializing_if = "Option::is_none")]
         condition: Option<Json>,
-        /// It has come, and the run is about to go on.
+        /// The event has arrived, and the run is about to go on.
         #[serde(skip_serializing_if = "Option::is_none")]
         fired_at: Option<Iso>,
-        /// Its expression could not be judged, the first time then; such events are passed over.
+        /// Its expression could not be evaluated, since this time; such events are passed over.
         #[serde(skip_serializing_if = "Option::is_none")]
         trouble: Option<FilterTrouble>,
-        /// Events of the kind that its expression has yet to judge, as far as they were counted.
+        /// Events of the kind that its expression has yet to judge, up to the counted number.
         #[serde(skip_serializing_if = "riverrun_types::is_zero")]
         judging: usize,
     },
@@ -132,33 +132,33 @@ pub enum Cause {
         url: String,
         #[serde(skip_serializing_if = "Option::is_none")]
         fired_at: Option<Iso>,
-        /// How often it was opened, if it waits for more, and how often it is to be, if that was
-        /// said.
+        /// How often it was resumed, if it waits for more, and how often it must be, if that is
+        /// known.
         #[serde(skip_serializing_if = "Option::is_none")]
         opened: Option<u32>,
         #[serde(skip_serializing_if = "Option::is_none")]
         wanted: Option<u32>,
     },
-    /// The last attempt failed, and the next one has its time.
+    /// The last attempt failed, and the next one is scheduled.
     Backoff {
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<Json>,
         #[serde(skip_serializing_if = "Option::is_none")]
         job: Option<AtJob>,
-        /// The operation of the step's code that is tried again, where it is not the whole step.
+        /// The operation of the step's code that is tried again, if it is not the whole step.
         #[serde(skip_serializing_if = "Option::is_none")]
         operation: Option<AtOperation>,
     },
     QueuePaused {
         job: AtJob,
     },
-    /// Nobody here takes the jobs of the queue, or knows the process.
+    /// No worker here takes the jobs of the queue, or the process is unknown.
     NoWorker {
         job: AtJob,
         #[serde(skip_serializing_if = "Option::is_none")]
         process: Option<Name>,
     },
-    /// The process is there and does not load.
+    /// The process exists and does not load.
     ProcessBroken {
         job: AtJob,
         process: Option<Name>,
@@ -168,16 +168,16 @@ pub enum Cause {
     NoRoom {
         job: AtJob,
     },
-    /// As many jobs of the queue, or of the job's key in it, run as may run at once.
+    /// The limit of active jobs, of the queue or of the job's key in it, is reached.
     Concurrency {
         job: AtJob,
-        /// Where it is the limit of each key.
+        /// Set if it is the limit of each key.
         #[serde(skip_serializing_if = "Option::is_none")]
         key: Option<Name>,
         limit: u32,
         active: u64,
     },
-    /// As many jobs of the queue have begun as may begin within a window.
+    /// The limit of jobs that may begin within a window is reached.
     RateLimit {
         job: AtJob,
         max: u32,
@@ -189,11 +189,11 @@ pub enum Cause {
         count: u32,
         waiting: u64,
     },
-    /// Its job has its time.
+    /// Its job is delayed.
     Delayed {
         job: AtJob,
     },
-    /// Its job is in the queue, behind others or about to be taken.
+    /// Its job is in the queue, behind others or about to be claimed.
     Queued {
         job: AtJob,
     },
@@ -201,12 +201,12 @@ pub enum Cause {
     LeaseExpired {
         job: AtJob,
     },
-    /// The worker that runs its job has lost its connection. If it does not come back in time the
-    /// attempt is over, and somebody else gets the job.
+    /// The worker that runs its job has lost its connection. If it does not reconnect in time the
+    /// attempt is over, and another worker gets the job.
     WorkerAway {
         job: AtJob,
     },
-    /// An attempt is under way: as a job, or inside the run where there is none.
+    /// An attempt is running: as a job, or inside the run if there is no job.
     Running {
         #[serde(skip_serializing_if = "Option::is_none")]
         job: Option<AtJob>,
@@ -216,7 +216,7 @@ pub enum Cause {
         child_id: RunId,
         #[serde(skip_serializing_if = "Option::is_none")]
         child_flow: Option<Name>,
-        /// Why that one is where it is; absent where it is gone, or too deep down.
+        /// The reason of that run; absent if it was deleted, or is nested too deep.
         #[serde(skip_serializing_if = "Option::is_none")]
         child: Option<Box<Why>>,
     },
@@ -227,7 +227,7 @@ pub enum Cause {
         failed: usize,
         active: Vec<ActiveBranch>,
     },
-    /// About to begin: some server has to take the run up.
+    /// About to begin: a server has to claim the run.
     Ready {
         /// This one drives as many runs as it may.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -238,7 +238,7 @@ pub enum Cause {
     },
 }
 
-/// Why the expression of an await means no event.
+/// Why the expression of an await matches no event.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FilterTrouble {
@@ -254,22 +254,22 @@ pub struct AtJob {
     pub id: RunId,
     pub queue: Name,
     pub state: JobStateName,
-    /// Of a waiting one: how many of the same key, or without one, begin before it. Counted up to
+    /// For a waiting job: how many of the same key, or without one, begin before it. Counted up to
     /// a thousand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ahead: Option<u64>,
-    /// Of one that has its time: its queue is paused too, so that is not when it begins.
+    /// For a delayed job: its queue is paused too, so it does not begin at its time.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub queue_paused: bool,
-    /// Of an active one: who runs it, and how long that is believed.
+    /// For an active job: its holder, and when its lease expires.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<Name>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lease_until: Option<Iso>,
-    /// Of an active one: the remote worker that has it.
+    /// For an active job: the remote worker that has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worker: Option<AtWorker>,
-    /// Somebody wants it stopped.
+    /// It is asked to stop.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub cancelling: bool,
 }
@@ -315,8 +315,8 @@ pub struct ActiveBranch {
 }
 
 impl Cause {
-    /// What is worth saying first: what only people can change, then limits, then waits, then what
-    /// goes on by itself. A fork comes last, because the visits inside it know more.
+    /// The order of importance: first what only people can change, then limits, then waits, then
+    /// what goes on by itself. A fork comes last, because the visits inside it know more.
     fn rank(&self) -> u8 {
         match self {
             Self::Ended | Self::Damaged { .. } | Self::Paused { .. } | Self::Parked { .. } => 0,

@@ -1,4 +1,4 @@
-//! What has to be read before it can be judged why a run does not move.
+//! Reads the facts that explain why a run does not move.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -23,14 +23,14 @@ use crate::{
     runs::{Runs, damage},
 };
 
-/// Runs below each other that are looked at.
+/// How deep nested runs are read.
 const MAX_DEPTH: usize = 5;
-/// Visits that are looked at, in all these runs together.
+/// Visits that are read, in all these runs together.
 const MAX_LOOKS: usize = 200;
 /// Events that an await has yet to judge are counted up to this.
 const MAX_SIGNALS: usize = 100;
 
-/// Finds out why runs, jobs and calls are where they are.
+/// Explains runs, jobs and calls.
 pub struct Reasons {
     base: Base,
     processes: Arc<Processes>,
@@ -48,7 +48,7 @@ impl Reasons {
         }
     }
 
-    /// Why a run, or a job of a queue, is where it is.
+    /// Why a run, or a job of a queue, is in its state.
     pub async fn why(&self, run: &RunId) -> Result<Why> {
         let mut looks = Looks {
             left: MAX_LOOKS,
@@ -68,7 +68,7 @@ impl Reasons {
         }
     }
 
-    /// Of a call that runs here, or has left a stream.
+    /// For a call that runs here, or has left a stream.
     async fn why_call(&self, id: &RunId) -> Result<Option<Why>> {
         if let Some(began_ms) = self.queues.call_began(id) {
             return Ok(Some(judge::call(id, "running", Some(began_ms))));
@@ -84,7 +84,7 @@ impl Reasons {
             "call.completed" => judge::call(id, "completed", Some(last.id.ms)),
             "call.failed" => judge::call(id, "failed", Some(last.id.ms)),
             "call.cancelled" => judge::call(id, "cancelled", Some(last.id.ms)),
-            // How is on its way to the store, or the server died before it was.
+            // The outcome is on its way to the store, or the server died before it was stored.
             _ => judge::call(id, "ended", None),
         }))
     }
@@ -158,7 +158,7 @@ impl Reasons {
         Ok(facts)
     }
 
-    /// What has become of the expressions of awaits that are open.
+    /// The state of the expressions of open awaits.
     async fn filters(&self, run: &RunId, awaits: &[AwaitRecord], facts: &mut Facts) -> Result<()> {
         let filtered = awaits.iter().filter_map(|record| match &record.what {
             Awaited::Event { kind, matcher, .. } if record.state == AwaitState::Open => {
@@ -272,7 +272,7 @@ impl Reasons {
     fn taker_of(&self, queue: &str) -> Option<Taker> {
         let process = self.processes.of_queue(queue)?;
         let places = process.provider.places();
-        // A worker that has gone leaves its processes known.
+        // The processes of a disconnected worker stay known.
         if places.as_ref().is_some_and(|places| !places.is_staffed()) {
             return None;
         }
@@ -291,7 +291,7 @@ impl Reasons {
     }
 }
 
-/// How much may still be looked at, and what was.
+/// How many visits may still be read, and how many were.
 struct Looks {
     left: usize,
     queues: HashMap<Name, QueueRecord>,

@@ -237,7 +237,7 @@ fn a_job_has_one_reason_the_most_telling() {
         },
         Some(("backoff", Some(NOW + 5))),
     );
-    // Its time has come, and nobody has claimed anything since.
+    // Its time has come, and no claim has happened since.
     check(
         &|facts| {
             let mut job = record(JobState::Delayed);
@@ -505,7 +505,7 @@ fn a_run_says_its_reasons_in_the_order_in_which_they_matter() {
     );
     assert_eq!(shown["more"], 3);
 
-    // What is under way in a paused run is still shown, and what goes on when it is resumed.
+    // Active visits of a paused run are still shown, and those that go on when it is resumed.
     state.paused = true;
     state.status = RunStatus::Paused;
     let why_of = why(&state, &facts);

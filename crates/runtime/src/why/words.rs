@@ -1,4 +1,4 @@
-//! A reason in a line.
+//! Formats a reason in a line.
 
 use riverrun_store::MAX_AHEAD;
 use riverrun_types::{Json, TriggerType, time::Iso};
@@ -28,7 +28,7 @@ pub(super) fn sentence(
     if let Some(until) = until {
         line.push_str(&format!(", until {until}"));
     }
-    // With times of its own, so it comes last.
+    // It has times of its own, so it comes last.
     if let Cause::Child {
         child: Some(child), ..
     } = cause

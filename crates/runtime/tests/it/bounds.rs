@@ -183,7 +183,7 @@ async fn an_input_that_a_template_wraps_too_deep_fails_its_step() {
     }
 }
 
-/// Nobody waits for the children, and a cancel of one does not reach the next.
+/// No run waits for the children, and a cancel of one does not reach the next.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_flow_that_starts_itself_and_does_not_wait_ends_somewhere() {
     let store = SqliteStore::memory().unwrap();

@@ -112,7 +112,7 @@ async fn what_a_built_in_step_gives_enters_the_steps_that_subscribe() {
         "rest": {"type": "delay", "config": {"ms": 5}, "subscriptions": [{"eventKind": "bought"}], "emits": ["rested"]},
         "last": {"type": "transform", "config": {"transform": "input"}, "subscriptions": [{"eventKind": "rested"}]},
     });
-    // Whoever waits for such an event in another run hears of it as well.
+    // An await of such an event in another run is fired as well.
     let listener = json!({
         "hear": {"type": "set", "config": {"value": "${awaited.data}"}, "await": {"type": "event", "eventKind": "made"}},
     });

@@ -56,7 +56,7 @@ async fn event(subject: &mut Subject) -> Event {
     }
 }
 
-/// Whoever was away while the store was replaced by an older one hears that, not nothing.
+/// A subscriber gets an error if the store was replaced by an older one while it was away.
 #[tokio::test]
 async fn a_cursor_that_was_never_given_out_is_refused() {
     let runtime = runtime().await;

@@ -1,4 +1,4 @@
-//! What fires an await, once or many times, and what comes too late.
+//! Firing of awaits, once or many times, and values that arrive too late.
 
 use riverrun_store::{AwaitState, Awaited, Beat, Change, Commit, Fire, Matcher, NewAwait};
 use riverrun_types::{ErrorCode, Millis, time::NEVER};
@@ -20,7 +20,7 @@ pub async fn firing_keeps_the_value_and_wakes_the_run(store: S) {
     assert_eq!(must(store.awaits_of(&id("r1")).await), [got]);
     let lease = claim_one(&store, T0).await;
     assert_eq!(lease.run, id("r1"));
-    // Whoever has the job hears of it, and the job is due when it is parked.
+    // The holder of the run task is notified, and the task is due when it is parked.
     wait(&store, awaits("b", "r1", event("k", Matcher::Any))).await;
     must(fire(&store, "b", "1").await);
     let beat = must(
@@ -77,7 +77,7 @@ pub async fn nothing_is_fired_after_its_time(store: S) {
     must(fire(&store, "just", "1").await);
     assert_eq!(woken(&say(&store, signal("k", "{}")).await), ["r2"]);
     assert!(is_open(&store, "deaf").await);
-    // What is used is used, whatever the time.
+    // A used await stays used, whatever the time.
     assert_eq!(
         refusal(fire(&store, "just", "1").await),
         ErrorCode::AwaitUsed
@@ -149,7 +149,7 @@ pub async fn what_was_fired_is_never_too_late(store: S) {
         assert_eq!(refusal(late(name, 0).await), ErrorCode::Conflict);
         assert_eq!(found(&store, name).await.values, [json("1")]);
     }
-    // What the run has taken is its own.
+    // The values that the run has read belong to it.
     wait(&store, awaits("c", "r1", callback(true))).await;
     for value in ["1", "2"] {
         must(fire(&store, "c", value).await);
@@ -157,7 +157,7 @@ pub async fn what_was_fired_is_never_too_late(store: S) {
     assert_eq!(refusal(late("c", 1).await), ErrorCode::Conflict);
     must(late("c", 2).await);
     assert_eq!(refusal(fire(&store, "c", "3").await), ErrorCode::AwaitUsed);
-    // One that nobody fired is over, and one that is over stays so.
+    // An await that was not fired ends, and an ended one stays so.
     wait(&store, awaits("d", "r1", event("k", Matcher::Any))).await;
     must(late("d", 0).await);
     must(late("d", 0).await);

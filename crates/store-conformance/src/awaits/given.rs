@@ -8,7 +8,7 @@ use riverrun_types::{Json, Millis, Name, Path, StreamName, time::NEVER};
 
 use crate::given::*;
 
-/// A run that nobody but another wakes.
+/// A run that only others wake.
 pub fn asleep(name: &str) -> NewRun {
     NewRun {
         task: Some(NewRunTask::Ready { at_ms: NEVER }),

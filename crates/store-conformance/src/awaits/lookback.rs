@@ -22,7 +22,7 @@ pub async fn a_look_back_finds_the_earliest(store: S) {
     );
     assert_eq!(found(&store, "hit").await.state, AwaitState::Fired);
     assert_eq!(claim(&store, T0, 10).await.len(), 1);
-    // Further back than anybody looked before.
+    // Further back than any earlier await.
     wait(&store, looking("far", by_order("1"), 5_000)).await;
     assert_eq!(
         value(&store, "far").await.as_deref(),
@@ -47,7 +47,7 @@ pub async fn a_look_back_finds_the_earliest(store: S) {
         );
         assert!(is_open(&store, name).await, "{name}");
     }
-    // What was not found is waited for.
+    // An await that finds no event waits.
     say(&store, at(1_100, signal("k", r#"{"order":1,"n":5}"#))).await;
     assert_eq!(
         value(&store, "late").await.as_deref(),
@@ -88,7 +88,7 @@ pub async fn a_look_back_passes_over_what_was_given(store: S) {
         let name = format!("a{no}");
         wait(&store, after(&name, given, by_order("1"))).await;
         assert_eq!(value(&store, &name).await.as_deref(), expected, "{given:?}");
-        // What an expression judges is handed to it without what was given.
+        // The events for an expression do not include the consumed ones.
         let name = format!("f{no}");
         wait(&store, after(&name, given, by_filter(&[("order", "1")]))).await;
         let posted = outbox(&store).await.into_iter();
@@ -243,7 +243,7 @@ pub async fn a_filter_looks_back_on_all_however_many(store: S) {
         seen, expected,
         "in order, each once, without what was given"
     );
-    // Nobody wants the rest of one that is over.
+    // An ended await needs no further signals.
     let looks = NewAwait {
         created_ms: T0 + count,
         ..looking("b", by_filter(&[("order", "1")]), count)

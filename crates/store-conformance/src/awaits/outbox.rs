@@ -227,14 +227,14 @@ pub async fn the_outbox_keeps_its_order_until_signals_are_removed(store: S) {
         .map(|signal| signal.no)
         .collect();
     assert_eq!(left, [out[0].no, out[2].no, out[3].no]);
-    // Numbers are never given twice, so whoever remembers the last one misses nothing.
+    // Numbers are never given twice, so a reader that remembers the last one misses no signal.
     for no in left {
         must(remove(no).await);
     }
     say(&store, signal("k", "5")).await;
     let next = must(store.signals(SignalsOf::All, out[4].no, 10).await);
     assert_eq!(next.len(), 1);
-    // What was decided about a signal and its removal are one commit.
+    // The decision about a signal and its removal are one commit.
     sleepers(&store, &["r1"]).await;
     wait(&store, awaits("a", "r1", filters("k", &[]))).await;
     let lost = Commit::of(Change::RemoveSignal(next[0].no)).and(fires("nobody", "1"));

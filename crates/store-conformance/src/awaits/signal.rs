@@ -34,13 +34,13 @@ pub async fn an_event_fires_all_that_it_equals(store: S) {
     for name in ["d", "e", "f"] {
         assert!(is_open(&store, name).await, "{name}");
     }
-    // What was fired is left alone.
+    // Fired awaits do not change.
     let again = signal("paid", r#"{"data":{"orderId":4711,"shop":"x"}}"#);
     assert_eq!(woken(&say(&store, again).await), ["r4"]);
     assert_eq!(found(&store, "a").await.fired, 1);
 }
 
-/// Whatever a store remembers of kinds that nobody waits for.
+/// The state that a store keeps of kinds without awaits.
 pub async fn who_is_the_first_to_wait_for_a_kind_is_found(store: S) {
     sleepers(&store, &["r1", "r2", "r3"]).await;
     let say_kind = async |kind: &str| say(&store, signal(kind, r#"{"v":1}"#)).await;
@@ -231,7 +231,7 @@ pub async fn many_who_signal_lose_nothing(store: S) {
     assert_eq!(must(store.await_stats().await).events, 0);
 }
 
-/// What an await is given is the event as the stream has it, with the id that it was given there.
+/// An await gets the event as the stream has it, with the id that it was given there.
 pub async fn a_signal_carries_the_id_of_its_event(store: S) {
     create(&store, asleep("r1")).await;
     must(change(&store, waits(awaits("w", "r1", event("k", Matcher::Any)))).await);
@@ -282,7 +282,7 @@ pub async fn the_bus_tells_whom_a_commit_woke(store: S) {
     must(writer.commit(Commit::of(listen)).await);
     must(writer.commit(Commit::of(says(signal("k", "1")))).await);
     hub.signals().notified().await;
-    // A finished decision that wakes nobody leaves the due time alone.
+    // A finished decision that wakes no run leaves the due time alone.
     hub.forget_due();
     let keep = Advance {
         task: RunTaskChange::Keep,

@@ -1,4 +1,4 @@
-//! What is registered: flows, and what starts them.
+//! Definitions: flows, and the triggers that start them.
 
 pub mod flows;
 pub mod triggers;

@@ -208,7 +208,7 @@ pub async fn a_due_time_and_its_run_are_one_commit(store: S) {
         (1, Some(id("first")))
     );
     assert_eq!(got.stats.last_fired_ms, Some(T0 + 1));
-    // Whoever comes second starts nothing.
+    // The second one starts no run.
     assert_eq!(
         refusal(commit(&store, take("second")).await),
         ErrorCode::TriggerMoved

@@ -59,7 +59,7 @@ pub async fn a_delay_is_over_though_nobody_claims(store: S) {
     must(store.stalled_jobs(T0 + 10, 10).await);
     assert_eq!(read(&store, "j1").await.state, JobState::Waiting);
     assert_eq!(counts(&store).await, [2, 0, 0, 0, 0, 0]);
-    // Who empties a queue takes them too.
+    // A purge of a queue removes them too.
     add(&store, [later("j3")]).await;
     let purge = Purge {
         queue: "mail".into(),

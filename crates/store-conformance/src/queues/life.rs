@@ -104,7 +104,7 @@ pub async fn an_event_has_one_id_before_and_after_more_is_appended(store: S) {
     let ended = events(&store).await;
     assert_eq!(ended[..4], after[..]);
     assert_eq!(ended[4].kind, EventType::JobCompleted);
-    // Somebody has a last word: the end keeps its place.
+    // A later event: the end keeps its place.
     must(change(&store, said(T0 + 20, 1)).await);
     let all = events(&store).await;
     assert_eq!(all[..5], ended[..]);

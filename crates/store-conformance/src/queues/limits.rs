@@ -1,4 +1,4 @@
-//! What holds a claim back: limits of a queue and of a key, rates, batches, a pause.
+//! The limits of a claim: of a queue and of a key, rates, batches, a pause.
 
 use riverrun_store::{Change, ClaimJobs, NewJob, RateWindow};
 use riverrun_types::{Gather, QueueLimits, Rate};
@@ -154,11 +154,11 @@ pub async fn a_batch_is_whole_and_what_is_left_waits_for_the_next(store: S) {
     let whole = claim_within(&store, T0 + 200, limits).await;
     assert_eq!(ids_of(&whole.jobs), ["j5", "j6", "j7", "j8"]);
     assert_eq!(whole.next_ms, None);
-    // What nobody joins goes when it has waited, with whatever is whole beside it.
+    // A part of a batch begins when it has waited, together with the whole batches beside it.
     add(&store, (1..6).map(|n| job(&format!("k{n}")))).await;
     let late = claim_within(&store, T0 + 1_000, limits).await;
     assert_eq!((late.jobs.len(), late.next_ms), (5, None));
-    // Where nobody waits for a batch, what is there goes at once.
+    // Without a wait for a batch, all jobs begin at once.
     add(&store, (1..6).map(|n| job(&format!("l{n}")))).await;
     let claimed = claim_within(&store, T0, batches_of(4, 0)).await;
     assert_eq!(claimed.jobs.len(), 5);

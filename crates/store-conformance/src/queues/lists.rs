@@ -194,7 +194,7 @@ pub async fn a_delayed_job_is_as_old_as_it_has_waited(store: S) {
     assert_eq!(oldest().await, None);
     must(store.stalled_jobs(T0 + 30, 10).await);
     assert_eq!(oldest().await, Some(T0 + 10));
-    // What is behind them in the line has waited longer.
+    // The jobs behind them in the queue have waited longer.
     add(&store, [job("c")]).await;
     assert_eq!(oldest().await, Some(T0));
 }

@@ -20,7 +20,7 @@ pub async fn losses_are_counted_apart_from_attempts(store: S) {
     let second = only(&store, T0).await;
     assert_eq!(seen(&second), (2, 1, 1));
     must(settle(&store, &second.lease, T0, lost()).await);
-    // What was not begun ends no row.
+    // A released attempt does not end the row of losses.
     let third = only(&store, T0).await;
     must(settle(&store, &third.lease, T0, Settled::Released).await);
     let third = only(&store, T0).await;
@@ -40,7 +40,7 @@ pub async fn a_parked_job_waits_until_it_is_released(store: S) {
         let parked = Settled::Parked { error: wrong() };
         must(settle(&store, &job.lease, T0 + 5, parked).await);
     }
-    // From whoever holds it, too.
+    // An active job, too.
     let park = Steer::Park { error: wrong() };
     must(steer(&store, "j3", park, T0 + 6).await);
     let held = claimed.iter().find(|job| job.lease.id == id("j3"));

@@ -1,4 +1,4 @@
-//! What comes of a job that was claimed, and whose word counts: its lease.
+//! Outcomes of claimed jobs, fenced by their lease.
 
 use riverrun_store::{
     Change, Commit, JobLease, JobState, NewJob, Note, Settle, Settled, Steer, judge::Cancel,
@@ -157,7 +157,7 @@ pub async fn a_lease_is_kept_and_runs_out(store: S) {
     assert_eq!(&*stalled[0].queue, "mail");
     assert_eq!(stalled[0].job.lease, claimed[1].lease);
     assert_eq!(stalled[0].job.attempt, 1);
-    // The holder was only slow: as long as nobody settled it, its outcome counts.
+    // The holder was only slow: its outcome counts until another one is recorded.
     must(settle(&store, &claimed[1].lease, T0, done("2")).await);
     let (none, next) = must(store.stalled_jobs(T0 + 60_000, 10).await);
     assert_eq!((none.len(), next), (0, None));

@@ -1,4 +1,4 @@
-//! What people do to a job: promote, delay, retry, cancel, remove.
+//! Actions of people on a job: promote, delay, retry, cancel, remove.
 
 use riverrun_store::{
     Change, JobState, Lasts, NewJob, Note, Settled, Steer,
@@ -124,7 +124,7 @@ pub async fn cancelling_ends_what_waits_and_tells_the_holder_of_what_runs(store:
     must(settle(&store, &lease, T0 + 2, Settled::Cancelled { error }).await);
     let runs = read(&store, "runs").await;
     assert_eq!((runs.state, runs.cancelling), (JobState::Cancelled, false));
-    // Why somebody wanted it to stop is worth more than what its handler made of that.
+    // The reason of the cancel is kept, not the error of the handler.
     assert_eq!(runs.error, waits.error);
     assert_eq!(counts(&store).await, [0, 0, 0, 0, 0, 2]);
 }
@@ -167,7 +167,7 @@ pub async fn the_reason_of_a_cancel_outlives_the_attempt(store: S) {
             reason: reason.map(str::to_owned),
         };
         must(steer(&store, name, cancel(Some("enough")), T0).await);
-        // Whoever cancels again without a word does not take it away.
+        // A second cancel without a reason keeps the first one.
         must(steer(&store, name, cancel(None), T0).await);
         must(settle(&store, &lease, T0 + 2, outcome).await);
         let ended = read(&store, name).await;

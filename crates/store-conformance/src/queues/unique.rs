@@ -45,8 +45,7 @@ pub async fn a_job_that_is_tried_again_has_its_name_back_unless_another_had_it(s
     retry("j1").await;
     let second = added(&store, name("j2", false)).await;
     assert_eq!((second.id.as_str(), second.created), ("j1", false));
-    // What would take the place of one that has not begun does not take that of this one, but its
-    // name.
+    // A job that would replace a delayed one does not replace this one, but takes its name.
     let third = NewJob {
         at_ms: Some(T0 + 90),
         ..name("j3", true)

@@ -124,7 +124,7 @@ pub async fn a_commit_under_a_held_lease_passes(store: S) {
     let lease = claim_one(&store, T0).await;
     let log = Commit::of(Change::Append(append_to("r1", logs(T0, 1))));
     must(commit(&store, log.under(Some(lease.clone()))).await);
-    // A lease that ran out is held until somebody else claims the task.
+    // An expired lease is held until another instance claims the task.
     must(decide_under(&store, finish("r1"), &lease).await);
     assert_eq!(
         refusal(decide_under(&store, advance("r1"), &lease).await),
@@ -239,7 +239,7 @@ pub async fn parking_by_somebody_else_takes_back_no_wake(store: S) {
     wake(&store, "r1").await;
     must(decide(&store, park("r1", NEVER)).await);
     let lease = claim_one(&store, T0).await;
-    // Whoever was woken has looked.
+    // The woken holder has looked.
     must(decide_under(&store, park("r1", T0 + 500), &lease).await);
     must(decide(&store, park("r1", NEVER)).await);
     assert!(claim(&store, T0 + 500, 10).await.is_empty());
@@ -255,7 +255,7 @@ pub async fn waking_a_run_without_task_changes_nothing(store: S) {
 pub async fn a_finished_task_is_gone_and_so_is_its_lease(store: S) {
     create(&store, run("r1")).await;
     let lease = claim_one(&store, T0).await;
-    // Somebody else, such as a person who cancels, ends the run.
+    // Another writer, such as a cancel request, ends the run.
     must(decide(&store, finish("r1")).await);
     assert_eq!(beat(&store, &lease, T0 + 9_000).await, Beat::Lost);
     assert_eq!(

@@ -127,7 +127,7 @@ pub async fn kinds_are_found_among_others(store: S) {
     assert_eq!(count(&["orde"]).await, 0);
     assert_eq!(count(&["nothing.such"]).await, 0);
     assert_eq!(count(&["job"]).await, 0);
-    // Who finds nothing still gets ahead.
+    // A reader that finds no event still advances.
     let page = look(&store, &["nothing.such"], 0, 10).await;
     assert_eq!(page.next, must(store.log_end().await));
 }
@@ -197,7 +197,8 @@ pub async fn numbers_are_not_given_again(store: S) {
     assert_eq!(shown(&later), ["webhook/w order.paid"]);
 }
 
-/// Whoever listens, reads and then goes by what it hears misses nothing and hears nothing twice.
+/// A subscriber that listens, reads and then uses the live numbers misses no event and gets none
+/// twice.
 pub async fn live_events_have_the_numbers_of_the_log(store: S) {
     let hub = Arc::new(Hub::default());
     let writer = Writer::spawn(store.clone(), hub.clone());

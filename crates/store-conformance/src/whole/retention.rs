@@ -1,4 +1,4 @@
-//! What is deleted when its time is over.
+//! Retention: expired data is deleted.
 
 use riverrun_store::{NewRun, Retention, RunFilter};
 use riverrun_types::{Millis, RunStatus};

@@ -1,4 +1,4 @@
-//! Applying commits, and the clock that leases and limits go by.
+//! Applying commits, and the clock of leases and limits.
 
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ impl CommitStore for SqliteStore {
         let done = self.writer.write(move |core| apply::group(core, &group));
         match done.await {
             Ok(results) => results,
-            // One of them met a damaged page: the others are not to suffer for it.
+            // One of them met a damaged page: the others must not fail for it.
             Err(Error::Corrupt(_)) if count > 1 => self.one_by_one(&each).await,
-            // There is room for what takes away, now that the reserve was given back.
+            // The reserve was released, so there is room for commits that delete.
             Err(Error::Full(_)) if each.iter().any(reserve::relieves) => {
                 self.one_by_one(&each).await
             }
@@ -29,7 +29,7 @@ impl CommitStore for SqliteStore {
         let group = std::slice::from_ref(commit);
         let write = || self.writer.write_here(|core| apply::group(core, group));
         let mut done = write()?;
-        // There is room for what takes away, now that the reserve was given back.
+        // The reserve was released, so there is room for commits that delete.
         if matches!(done, Err(Error::Full(_))) && reserve::relieves(commit) {
             done = write()?;
         }

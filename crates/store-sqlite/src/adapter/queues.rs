@@ -53,7 +53,7 @@ impl QueueStore for SqliteStore {
             self.writer.write(move |core| queue::purge(core, &purge))
         };
         match purge_now().await {
-            // The reserve was given back.
+            // The reserve was released.
             Err(Error::Full(_)) => purge_now().await,
             done => done,
         }

@@ -9,7 +9,7 @@ use riverrun_types::{Event, EventId, StreamName};
 
 use crate::{SqliteStore, read};
 
-/// Events of one read that take no longer than handing it to another thread.
+/// The number of events whose read is faster than a switch to another thread.
 const FEW: usize = 32;
 
 #[async_trait]

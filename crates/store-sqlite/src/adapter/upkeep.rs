@@ -1,4 +1,4 @@
-//! Retention, takeover after a crash, and what a server stores about itself.
+//! Retention, takeover after a crash, and the server's own markers.
 
 use async_trait::async_trait;
 use riverrun_store::{Reclaimed, Result, Retention, adapter::UpkeepStore};

@@ -1,4 +1,4 @@
-//! Events that take no decision.
+//! Events that make no decision.
 
 use riverrun_store::{
     Append, Placed,
@@ -18,8 +18,8 @@ pub(super) fn extend(core: &Core, run: &RunId, row: RunRow) -> Worked<()> {
     Ok(())
 }
 
-/// Adds events to a stream that is no run's. `written` are the streams that this commit has written
-/// to, `stored` is the row before the commit. Says where the caller's own events are.
+/// Adds events to a stream other than a run's. `written` are the streams that this commit has
+/// written to, `stored` is the row before the commit. Returns the place of the caller's own events.
 pub(super) fn add(
     core: &Core,
     written: &mut Vec<(StreamName, StreamRow)>,
@@ -72,7 +72,7 @@ pub(super) fn add(
     Ok(extension.own(no))
 }
 
-/// What a job's row knows of its life, and its stream is about to hold.
+/// The events of a job's life that its row holds and its stream is about to store.
 fn tell(core: &Core, name: &StreamName) -> Worked<Vec<Draft>> {
     let Some((no, life)) = life::life(core, &name.id)? else {
         return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! A run that begins.
+//! A new run.
 
 use riverrun_store::{Error, NewRun, judge::RunRow};
 use rusqlite::params;
@@ -10,7 +10,7 @@ use crate::{
     error::{Failure, Worked},
 };
 
-/// Refuses a run whose id is taken, before anything is changed.
+/// Rejects a run whose id is taken, before anything is changed.
 pub(super) fn create(core: &Core, new: &NewRun, mut row: RunRow) -> Worked<RunRow> {
     let conn = &core.conn;
     let inserted = conn
@@ -57,7 +57,7 @@ pub(super) fn create(core: &Core, new: &NewRun, mut row: RunRow) -> Worked<RunRo
     Ok(row)
 }
 
-/// The JSON of what few runs have; nothing for most.
+/// The JSON of rarely used fields; nothing for most runs.
 fn extra(new: &NewRun) -> Option<String> {
     let plain = new.tags.is_empty()
         && new.metadata.is_none()

@@ -1,4 +1,4 @@
-//! Removing a run and all that is its own.
+//! Removing a run and all its data.
 
 use crate::{
     awaits,
@@ -21,7 +21,7 @@ pub(crate) fn remove(core: &Core, run: i64) -> Worked<()> {
                     .execute((&*tag, run))?;
             }
         }
-        // What is damaged can be removed all the same; it takes a look at every tag.
+        // A damaged row can be removed all the same; that scans every tag.
         Ok(Some(Err(_))) | Err(_) => {
             conn.prepare_cached("DELETE FROM tags WHERE run = ?1")?
                 .execute([run])?;

@@ -1,6 +1,6 @@
-//! Commits: the rules judge each completely ([`riverrun_store::judge`]) before anything of it is
-//! written, so that a refusal leaves no trace. There is one writer, so the rows that were judged are
-//! still the same when they are written.
+//! Commits: the rules judge each completely ([`riverrun_store::judge`]) before any part of it is
+//! written, so that a rejection leaves no trace. Only one writer exists, so the rows that were
+//! judged are unchanged when they are written.
 
 mod advance;
 mod append;
@@ -69,7 +69,7 @@ fn apply(core: &Core, commit: &Commit) -> Worked<Receipt> {
     Ok(receipt)
 }
 
-/// The room that the commit brings for its jobs, unless its lease is gone.
+/// The room that the commit brings for its jobs, unless its lease is lost.
 fn takes<'a>(core: &Core, commit: &'a Commit) -> Worked<Option<Takes<'a>>> {
     let Some(take) = &commit.take else {
         return Ok(None);

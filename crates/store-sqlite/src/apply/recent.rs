@@ -1,5 +1,5 @@
-//! Rows of runs that were written lately: the next commit to one of them need not look for it. There
-//! is one writer, and it forgets them all when a transaction fails.
+//! Rows of recently written runs: the next commit to one of them need not read it. Only one writer
+//! exists, and it drops them all when a transaction fails.
 
 use std::cell::RefCell;
 
@@ -7,10 +7,10 @@ use foldhash::HashMap;
 use riverrun_store::judge::RunRow;
 use riverrun_types::RunId;
 
-/// More than are under way at a time; beyond them they are looked for again.
+/// More than are active at a time; beyond them they are read again.
 const MAX_RUNS: usize = 4_096;
 
-/// Runs that have not ended: nobody writes to others any more, and those alone are removed.
+/// Runs that have not ended: others are not written any more, and are only removed.
 #[derive(Default)]
 pub(crate) struct Recent(RefCell<HashMap<RunId, RunRow>>);
 
@@ -19,7 +19,7 @@ impl Recent {
         self.0.borrow().get(run).copied()
     }
 
-    /// The row is this from now on.
+    /// Replaces the cached row.
     pub(super) fn put(&self, run: &RunId, row: RunRow) {
         let mut rows = self.0.borrow_mut();
         if row.status.is_ended() {

@@ -1,4 +1,4 @@
-//! Definitions, each kept for ever. One that is damaged is replaced when it is registered again.
+//! Definitions, each kept for ever. A damaged one is replaced when it is registered again.
 
 use riverrun_store::{Error, FlowRecord};
 use riverrun_types::Json;
@@ -10,7 +10,7 @@ use crate::{
     error::{Failure, Worked, translate},
 };
 
-/// The definition that is registered. A damaged one counts as none: registering it again repairs it.
+/// The registered definition. A damaged one counts as none: registering it again repairs it.
 pub(super) fn definition(core: &Core, id: &str, version: &str) -> Worked<Option<Json>> {
     let known = core
         .conn

@@ -1,4 +1,4 @@
-//! The rows that the rules of a commit read, each loaded when it is asked for.
+//! The rows that the rules of a commit read, each loaded on first use.
 
 use std::ops::ControlFlow;
 
@@ -81,15 +81,15 @@ impl RunRows for Tables<'_> {
     }
 }
 
-/// A row of which a number is damaged, as lists show it, so that the run can be cancelled and
-/// removed; and as its stream says where the next event goes.
+/// A row with a damaged number, as lists show it, so that the run can be cancelled and removed; and
+/// as its stream shows where the next event goes.
 fn mended(conn: &Connection, row: &Row<'_>) -> Worked<RunRow> {
     let place = row.get(0)?;
     let status = row.get(1).map_err(translate).and_then(columns::status);
     Ok(RunRow {
         place,
         status: status.unwrap_or(RunStatus::Waiting),
-        // Chunks of a run go with it alone.
+        // Chunks of a run are removed with the run only.
         len: chunked_len(conn, place)?.unwrap_or_default(),
         turn: columns::count(row, 3).unwrap_or_default(),
         last_ms: row.get(4).unwrap_or_default(),
@@ -108,13 +108,13 @@ impl StreamRows for Tables<'_> {
         let row = statement.query_row((kind, &*name.id), |row| {
             let place: i64 = row.get(0)?;
             let last_ms: Millis = row.get(2).unwrap_or_default();
-            // Where a number is damaged, its chunks say where the next event goes.
+            // If a number is damaged, its chunks show where the next event goes.
             let len = match columns::count(row, 1) {
                 Ok(len) => len,
                 Err(_) => match chunked_len(&self.0.conn, -place)? {
                     Some(len) => len,
                     // All were removed. No stream had an event for each millisecond since 1970, so
-                    // readers who wait behind its last event get the next one.
+                    // readers that wait behind its last event get the next one.
                     None => u64::try_from(last_ms).unwrap_or_default(),
                 },
             };

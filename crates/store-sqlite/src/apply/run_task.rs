@@ -1,5 +1,5 @@
-//! The run task: one row while the run has to be driven. The table is called `jobs`; that of the
-//! queues' jobs is `work`.
+//! The run task: one row while the run has to be driven. The table is named `jobs`; queue jobs are
+//! in the table `work`.
 
 use riverrun_store::NewRunTask;
 use riverrun_types::Millis;
@@ -30,8 +30,8 @@ pub(super) fn add(core: &Core, run: i64, task: &NewRunTask) -> Worked<()> {
     Ok(())
 }
 
-/// The holder of the lease gives the task back ([`riverrun_store::judge::RunTask::give_back`]).
-/// Says whether it is due because it was woken meanwhile.
+/// The holder of the lease releases the task ([`riverrun_store::judge::RunTask::give_back`]).
+/// Returns whether it is due because it was woken meanwhile.
 pub(super) fn give_back(core: &Core, run: i64, token: u64, at_ms: Millis) -> Worked<bool> {
     let woken: Option<bool> = core
         .conn
@@ -39,7 +39,7 @@ pub(super) fn give_back(core: &Core, run: i64, token: u64, at_ms: Millis) -> Wor
         .query_row((run, token_code(token)), |row| row.get(0))
         .optional()?;
     let Some(woken) = woken else {
-        // An earlier change of the commit has given it back.
+        // An earlier change of the commit has released it.
         return park(core, run, at_ms).map(|()| false);
     };
     let due_ms = if woken { 0 } else { at_ms };
@@ -52,8 +52,8 @@ pub(super) fn give_back(core: &Core, run: i64, token: u64, at_ms: Millis) -> Wor
     Ok(due_ms < at_ms)
 }
 
-/// Somebody else sets the time ([`riverrun_store::judge::RunTask::park`]): a leased task is woken,
-/// a free one moved, a missing one made. A free one that was woken, or handed back, stays due.
+/// Another task sets the time ([`riverrun_store::judge::RunTask::park`]): a leased task is woken, a
+/// free one moved, a missing one created. A free one that was woken, or released, stays due.
 pub(super) fn park(core: &Core, run: i64, at_ms: Millis) -> Worked<()> {
     core.conn
         .prepare_cached(
@@ -66,7 +66,7 @@ pub(super) fn park(core: &Core, run: i64, at_ms: Millis) -> Worked<()> {
     Ok(())
 }
 
-/// As [`riverrun_store::judge::RunTask::wake`] says.
+/// See [`riverrun_store::judge::RunTask::wake`].
 pub(crate) fn wake(core: &Core, run: i64) -> Worked<()> {
     core.conn
         .prepare_cached(

@@ -1,4 +1,4 @@
-//! Appending to a stream, whoever it belongs to: drafts become chunks.
+//! Appending to any stream: drafts become chunks.
 
 use riverrun_store::{Placed, codec, judge::last_ms};
 use riverrun_types::{Draft, Json};
@@ -44,7 +44,7 @@ pub(super) fn write(core: &Core, stream: i64, placed: &Placed, drafts: &[Draft])
     Ok(())
 }
 
-/// How many of the drafts make the next chunk: at least one.
+/// How many of the drafts form the next chunk: at least one.
 fn fitting(drafts: &[Draft]) -> usize {
     let mut bytes = 0;
     let full = drafts.iter().take(MAX_EVENTS).position(|draft| {

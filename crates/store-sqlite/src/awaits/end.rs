@@ -1,4 +1,4 @@
-//! An await is over.
+//! Ending an await.
 
 use riverrun_store::{AwaitState, judge::AwaitEnd};
 use rusqlite::OptionalExtension;
@@ -6,7 +6,7 @@ use rusqlite::OptionalExtension;
 use super::{CALLBACKS, CLOSED, OPEN, record::state, shapes};
 use crate::{core::Core, error::Worked};
 
-/// Does to an await what the rules say of one that is over ([`AwaitEnd`]), if it exists.
+/// Applies the rules of an ended await ([`AwaitEnd`]), if it exists.
 pub(crate) fn end(core: &Core, id: &str) -> Worked<()> {
     let conn = &core.conn;
     let found: Option<(i64, i64, i64)> = conn
@@ -16,7 +16,7 @@ pub(crate) fn end(core: &Core, id: &str) -> Worked<()> {
     let Some((no, shape, code)) = found else {
         return Ok(());
     };
-    // What is damaged must not keep the await from ending.
+    // Damage must not keep the await from ending.
     let state = state(code).unwrap_or(AwaitState::Fired);
     match AwaitEnd::of(shape == CALLBACKS, state) {
         AwaitEnd::Nothing => Ok(()),
@@ -29,7 +29,7 @@ pub(crate) fn end(core: &Core, id: &str) -> Worked<()> {
     }
 }
 
-/// Forgets all awaits of a run that is deleted.
+/// Deletes all awaits of a deleted run.
 pub(crate) fn forget(core: &Core, run: i64) -> Worked<()> {
     let awaits: Vec<(i64, i64, i64)> = core
         .conn

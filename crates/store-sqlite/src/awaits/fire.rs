@@ -1,4 +1,4 @@
-//! An await is given what it waited for.
+//! Firing an await.
 
 use riverrun_store::{Error, Fire};
 use riverrun_types::{Millis, RunId};
@@ -11,7 +11,7 @@ use crate::{
     error::{Failure, Worked},
 };
 
-/// What giving needs of an await's row.
+/// The columns of an await's row that firing needs.
 pub(super) struct Target {
     pub(super) no: i64,
     pub(super) run: i64,
@@ -20,7 +20,7 @@ pub(super) struct Target {
     pub(super) fired: u32,
 }
 
-/// Fires an await of which is known that it can be.
+/// Fires an await that is known to be open.
 pub(crate) fn fire(core: &Core, fire: &Fire, wakes: &mut Wakes) -> Worked<()> {
     let found = core
         .conn
@@ -49,7 +49,7 @@ pub(crate) fn fire(core: &Core, fire: &Fire, wakes: &mut Wakes) -> Worked<()> {
     shapes::shut(&core.conn, shape, usize::from(state == OPEN))
 }
 
-/// Keeps the value and wakes the run. The shape's count is the caller's, who may have many.
+/// Keeps the value and wakes the run. The caller, which may fire many, updates the shape's count.
 pub(super) fn give(
     core: &Core,
     target: &Target,

@@ -16,11 +16,11 @@ use crate::{
     error::{Failure, Worked, translate},
 };
 
-/// Earlier events that are in the outbox for one await at a time. Once they are removed the next
-/// ones follow.
+/// Earlier events that are in the outbox for one await at a time. The next ones follow once they
+/// are removed.
 const PAGE: usize = 256;
 
-/// The earlier events that an await may mean.
+/// The earlier events that may match an await.
 pub(super) struct Window<'a> {
     pub(super) kind: &'a str,
     pub(super) shape: i64,
@@ -36,7 +36,7 @@ const FITTING: &str = "emit_keys k CROSS JOIN emits e ON e.seq = k.seq
          AND (e.tenant IS NULL OR ?4 IS NULL OR e.tenant = ?4)";
 
 impl Window<'_> {
-    /// Sees to it that the keys of all its events are remembered, now and from now on.
+    /// Makes sure that the keys of all its events are remembered, now and from now on.
     pub(super) fn open(
         &self,
         conn: &Connection,
@@ -67,7 +67,7 @@ impl Window<'_> {
         Ok(())
     }
 
-    /// The earliest of its events that was not given before.
+    /// The earliest of its events that was not consumed before.
     pub(super) fn earliest(&self, conn: &Connection, mut given: Given) -> Worked<Option<String>> {
         let sql = format!("SELECT e.event, k.seq FROM {FITTING} ORDER BY k.ms, k.seq");
         let mut statement = conn.prepare_cached(&sql)?;
@@ -84,8 +84,8 @@ impl Window<'_> {
         Ok(None)
     }
 
-    /// Puts the next of its events that were not given before into the outbox for one await, in
-    /// their order, and says whether there are any. `after` is the last one that was there.
+    /// Puts the next of its events that were not consumed before into the outbox for one await, in
+    /// their order, and returns whether any exist. `after` is the last one that was there.
     pub(super) fn post(
         &self,
         conn: &Connection,
@@ -97,7 +97,7 @@ impl Window<'_> {
             "SELECT k.ms, k.seq, iif(?5, e.event, '') FROM {FITTING} AND (k.ms, k.seq) > (?6, ?7)
              ORDER BY k.ms, k.seq"
         );
-        // What was given is counted from the beginning: equal events cannot be distinguished.
+        // Consumed events are counted from the beginning: equal events cannot be distinguished.
         let start = (Millis::MIN, 0);
         let after = after.unwrap_or(start);
         let (from_ms, from_seq) = if given.is_empty() { after } else { start };
@@ -131,8 +131,8 @@ impl Window<'_> {
     }
 }
 
-/// An event on which an await has looked back was not meant. If it was the last one that was in the
-/// outbox for it, the next ones follow; says whether there are any.
+/// An event on which an await has looked back did not match. If it was the last one in the outbox
+/// for the await, the next ones follow; returns whether any exist.
 pub(super) fn go_on(conn: &Connection, only: &str, emit: i64) -> Worked<bool> {
     let more: Option<i64> = conn
         .prepare_cached("SELECT 1 FROM signals WHERE only = ?1 LIMIT 1")?
@@ -169,7 +169,7 @@ pub(super) fn go_on(conn: &Connection, only: &str, emit: i64) -> Worked<bool> {
     window.post(conn, only, Given::of(&given), Some(after))
 }
 
-/// The text of an emitted event, unless it is damaged: then nobody can be given it.
+/// The text of an emitted event, or none if it is damaged: then no await can receive it.
 fn whole(seq: i64, event: rusqlite::Result<Payload>) -> Worked<Option<String>> {
     match event.map_err(translate) {
         Ok(event) => Ok(Some(event.0)),

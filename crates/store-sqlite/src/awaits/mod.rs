@@ -1,7 +1,7 @@
 //! Awaits, the log of emitted events and the outbox.
 //!
-//! Nothing of it is in memory but which kinds nobody waits for (`quiet`): what an event or a visitor
-//! needs is one look-up away.
+//! Only the kinds without awaits are cached in memory (`quiet`): everything else is one look-up
+//! away.
 
 mod add;
 mod end;
@@ -36,16 +36,16 @@ pub(crate) const CLOSED: i64 = 2;
 /// The shape of all callbacks.
 pub(crate) const CALLBACKS: i64 = 0;
 
-/// What changes say in the receipt of whom to wake.
+/// The runs to wake, for the receipt.
 #[derive(Default)]
 pub(crate) struct Wakes {
-    /// Runs that are due now, as often as something made them so.
+    /// The runs that are due now, once per wake.
     pub(crate) woken: Vec<RunId>,
     pub(crate) signalled: bool,
 }
 
 impl Wakes {
-    /// Each run once, in the order in which they were woken first.
+    /// Each run once, in the order of their first wakes.
     pub(crate) fn runs(self) -> Vec<RunId> {
         let mut seen = HashSet::new();
         let mut runs = self.woken;

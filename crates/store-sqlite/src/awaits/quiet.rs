@@ -1,14 +1,14 @@
-//! Kinds of events that nobody waits for or listens to, as far as the writer has found out. Most
-//! events are their own run's business alone, and for those the tables need not be asked.
+//! Kinds of events that are known to have no await and no listener. Most events concern their own
+//! run alone, and for those the tables need not be read.
 
 use std::{cell::RefCell, collections::HashSet};
 
 use riverrun_types::Name;
 
-/// More kinds than most have; beyond them it is found out anew.
+/// More kinds than most stores have; beyond them the tables are read again.
 const MAX_KINDS: usize = 1_024;
 
-/// There is one writer, and whoever waits or listens comes through it.
+/// Only one writer exists, and every await and listener is added through it.
 #[derive(Default)]
 pub(crate) struct Quiet(RefCell<HashSet<Name>>);
 
@@ -17,7 +17,7 @@ impl Quiet {
         self.0.borrow().contains(kind)
     }
 
-    /// Nobody wants to hear of the kind.
+    /// The kind has no await and no listener.
     pub(super) fn learn(&self, kind: &Name) {
         let mut kinds = self.0.borrow_mut();
         if kinds.len() >= MAX_KINDS {
@@ -26,12 +26,12 @@ impl Quiet {
         kinds.insert(kind.clone());
     }
 
-    /// Somebody may want to.
+    /// The kind may have an await or a listener.
     pub(super) fn unlearn(&self, kind: &str) {
         self.0.borrow_mut().remove(kind);
     }
 
-    /// What was found out may have been taken back.
+    /// A rollback may have undone the known state.
     pub(crate) fn forget(&self) {
         self.0.borrow_mut().clear();
     }

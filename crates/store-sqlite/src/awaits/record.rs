@@ -1,4 +1,4 @@
-//! How an await lies in its row.
+//! The row of an await.
 
 use riverrun_store::{
     AwaitRecord, AwaitState, Awaited, Error, Matcher, NewAwait, Result, equality::Shape,
@@ -34,7 +34,7 @@ pub(super) fn state(code: i64) -> Result<AwaitState> {
     state.ok_or_else(|| corrupt(format_args!("{code} is no state of an await")))
 }
 
-/// What there is of an await beside its kind and key.
+/// The fields of an await beside its kind and key.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Body {
@@ -48,7 +48,7 @@ struct Body {
     filter: Option<Json>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     lookback_ms: Option<Millis>,
-    /// Of one that looks back and has a filter: the events that it is not to be given again.
+    /// Of an await that looks back and has a filter: the events that it has already consumed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     given: Vec<Json>,
     #[serde(
@@ -89,13 +89,13 @@ pub(super) fn body(new: &NewAwait) -> Option<Json> {
     (text.as_str() != "{}").then_some(text)
 }
 
-/// How far an await looks back, and the events that it is not to be given again.
+/// How far an await looks back, and the events that it has already consumed.
 pub(super) fn looks_back(body: Option<Payload>) -> Result<Option<(Millis, Vec<Json>)>> {
     let body = read(body)?;
     Ok(body.lookback_ms.map(|ms| (ms, body.given)))
 }
 
-/// The paths and the key of an await, which follow from what it compares.
+/// The paths and the key of an await, derived from its equalities.
 pub(crate) fn shape_of(body: Option<Payload>) -> Result<Shape> {
     Ok(Shape::of(&read(body)?.equal))
 }
@@ -127,7 +127,7 @@ fn what(body: Option<Payload>, kind: Name, class: i64) -> Result<Awaited> {
     })
 }
 
-/// The number of an await and its record, without what it was fired with, of [`COLUMNS`].
+/// The number of an await and its record, without its values, of [`COLUMNS`].
 pub(crate) fn record(row: &Row<'_>) -> Result<(i64, AwaitRecord)> {
     let read = || -> rusqlite::Result<_> {
         let run: String = row.get(2)?;
@@ -160,7 +160,7 @@ pub(crate) fn record(row: &Row<'_>) -> Result<(i64, AwaitRecord)> {
     Ok::<_, Error>((no, record))
 }
 
-/// The await of an id, as the writer sees it.
+/// The await of an id, as the writer reads it.
 pub(crate) fn load(core: &Core, id: &str) -> Worked<Option<AwaitRecord>> {
     let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE a.id = ?1");
     let mut statement = core.conn.prepare_cached(&sql)?;

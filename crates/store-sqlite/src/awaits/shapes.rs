@@ -36,8 +36,8 @@ pub(crate) fn of_kind(conn: &Connection, kind: &str) -> rusqlite::Result<Vec<Sha
     rows.collect()
 }
 
-/// Counts one more open await of a shape, which is made if it is new: its number, and from when on
-/// its events are remembered.
+/// Counts one more open await of a shape, which is created if it is new: its number, and the time
+/// from which its events are remembered.
 pub(super) fn join(
     conn: &Connection,
     kind: &str,
@@ -62,7 +62,7 @@ pub(super) fn join(
     Ok((conn.last_insert_rowid(), None))
 }
 
-/// So many awaits of the shape are not open any more.
+/// This many awaits of the shape are not open any more.
 pub(super) fn shut(conn: &Connection, shape: i64, count: usize) -> Worked<()> {
     if count > 0 {
         conn.prepare_cached("UPDATE shapes SET open = open - ?2 WHERE no = ?1")?
@@ -71,7 +71,7 @@ pub(super) fn shut(conn: &Connection, shape: i64, count: usize) -> Worked<()> {
     Ok(())
 }
 
-/// An await of the shape is forgotten. A shape without awaits and keys goes too.
+/// An await of the shape is deleted. A shape without awaits and keys is deleted too.
 pub(super) fn leave(conn: &Connection, shape: i64, was_open: bool) -> Worked<()> {
     conn.prepare_cached("UPDATE shapes SET open = open - ?2, held = held - 1 WHERE no = ?1")?
         .execute((shape, was_open))?;

@@ -1,4 +1,4 @@
-//! An event is delivered to all awaits of its kind.
+//! Delivering an event to all awaits of its kind.
 
 use riverrun_store::{
     Signal,
@@ -76,7 +76,7 @@ impl DeliveryRows for Rows<'_> {
     }
 }
 
-/// Who waits for a kind, and whether somebody listens to it.
+/// The awaits of a kind, and whether it has a listener.
 fn audience(core: &Core, kind: &Name) -> Worked<(Vec<ShapeRow>, bool)> {
     let (shapes, is_listened) = (shapes::of_kind(&core.conn, kind)?, is_listened(core, kind)?);
     if shapes.is_empty() && !is_listened {
@@ -96,7 +96,7 @@ fn is_behind(core: &Core, kind: &str) -> Worked<bool> {
     Ok(found.is_some())
 }
 
-/// Counts an event to which nobody reacts.
+/// Counts an event without a subscriber.
 fn count_unheard(core: &Core, signal: &Signal) -> Worked<()> {
     core.conn
         .prepare_cached(
@@ -127,8 +127,8 @@ fn log(core: &Core, signal: &Signal, event: &Json) -> Worked<i64> {
     Ok(core.conn.last_insert_rowid())
 }
 
-/// Up to `limit` open awaits under a key that the event is for. They are in the index by tenant,
-/// so others' are not even looked at.
+/// Up to `limit` open awaits under a key that the event is for. The index includes the tenant, so
+/// other tenants' awaits are not read.
 fn waiting(
     core: &Core,
     signal: &Signal,
@@ -186,9 +186,9 @@ pub(crate) fn listen(core: &Core, kind: &str, on: bool) -> Worked<()> {
     Ok(())
 }
 
-/// Takes a signal out of the outbox. An await that looks back on more has the next ones put in.
+/// Removes a signal from the outbox. The next signals follow for an await that looks back on more.
 pub(crate) fn remove_signal(core: &Core, no: u64, wakes: &mut Wakes) -> Worked<()> {
-    // A number beyond the column's is nobody's.
+    // No signal has a number beyond the column's.
     let Ok(no) = i64::try_from(no) else {
         return Ok(());
     };

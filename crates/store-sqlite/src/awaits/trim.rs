@@ -1,4 +1,4 @@
-//! What retention does to the log of emitted events.
+//! Retention of the log of emitted events.
 
 use riverrun_store::Retention;
 use riverrun_types::Millis;
@@ -9,11 +9,11 @@ use crate::{core::Core, error::Worked};
 /// The statuses of runs that have not ended.
 const UNFINISHED: [i64; 4] = [0, 1, 2, 3];
 
-/// The most events that one sweep removes, however many were asked for.
+/// The most events that one sweep removes, however many were requested.
 const MAX_TRIM: usize = 10_000;
 
-/// Removes up to `limit` events whose time is over, the earliest first. What is in the outbox
-/// stays: somebody has yet to judge it. So does what came since the oldest unfinished run began.
+/// Removes up to `limit` events whose retention is over, the earliest first. Events in the outbox
+/// stay, because they are not judged yet. So do events since the oldest unfinished run began.
 pub(crate) fn trim(core: &Core, retention: &Retention, now: Millis, limit: usize) -> Worked<u64> {
     let (Some(keep_ms), 1..) = (retention.emits_ms, limit) else {
         return Ok(0);
@@ -53,8 +53,8 @@ pub(crate) fn trim(core: &Core, retention: &Retention, now: Millis, limit: usize
     Ok(over.len() as u64)
 }
 
-/// When the oldest run began that has not ended: its code may yet ask for events since then. Runs
-/// are numbered in the order in which they were added, so it is the first of one status.
+/// When the oldest unfinished run began: its code may still ask for events since then. Runs are
+/// numbered in the order in which they were added, so it is the first of one status.
 fn oldest_run_ms(core: &Core) -> Worked<Option<Millis>> {
     let mut oldest = None;
     let mut first = core.conn.prepare_cached(
@@ -68,8 +68,8 @@ fn oldest_run_ms(core: &Core) -> Worked<Option<Millis>> {
     Ok(oldest)
 }
 
-/// Remembers no more keys for shapes by which nobody has looked back since, and forgets shapes
-/// that nothing refers to.
+/// Drops the keys of shapes that no await has looked back on since, and the shapes without
+/// references.
 fn shapes(core: &Core, over_ms: Millis, limit: usize) -> Worked<()> {
     core.conn
         .prepare_cached(

@@ -1,10 +1,10 @@
-//! What is in the outbox for an await that is still open.
+//! Signals in the outbox for an await that is still open.
 
 use rusqlite::{Connection, OptionalExtension};
 
-/// The signals `g` with their events `e` that the await of the id `?1` may mean, came in its time and
-/// are above the number `?2`. One without a filter is fired with its event's commit, unless it was
-/// left over.
+/// The signals `g` with their events `e` that may match the await of the id `?1`, were emitted in
+/// time and are above the number `?2`. An await without a filter is fired with its event's commit,
+/// unless it was left over.
 pub(crate) const UNJUDGED: &str = "awaits a CROSS JOIN shapes s ON s.no = a.shape
      CROSS JOIN signals g ON g.kind = s.kind CROSS JOIN emits e ON e.seq = g.emit
      WHERE a.id = ?1 AND a.state = 0 AND g.no > ?2

@@ -17,7 +17,7 @@ use crate::{
     error::Worked,
 };
 
-/// Data up to this size stands in the job's row.
+/// Data up to this size is stored in the job's row.
 const INLINE: usize = 1_024;
 
 /// The queue of the job with this id.
@@ -31,7 +31,7 @@ pub(crate) fn queue_of_job(conn: &Connection, id: &RunId) -> Worked<Option<Name>
     Ok(queue)
 }
 
-/// Adds a job, unless it is there already. It is claimed at once if whoever adds it has room.
+/// Adds a job, unless it exists already. It is claimed at once if the writer has room for it.
 pub(crate) fn add(
     core: &Core,
     job: &NewJob,
@@ -100,7 +100,7 @@ pub(crate) fn add(
     Ok((Added { id, created: true }, claimed))
 }
 
-/// The job that has the name, if one has. One that may be replaced becomes the new one.
+/// The job that has the name, if any. A replaceable one becomes the new one.
 fn known(
     conn: &Connection,
     queue: &mut Queue,
@@ -118,7 +118,7 @@ fn known(
     Ok(Some(holder.id))
 }
 
-/// Lets a delayed job become another one, whose time counts from now on.
+/// Replaces a delayed job by another one, whose time counts from now on.
 fn replace(conn: &Connection, queue: &mut Queue, known: &Holder, job: &NewJob) -> Worked<()> {
     let state = job.state();
     let lane = lanes::of(conn, queue, job.key.as_deref())?;
@@ -147,7 +147,7 @@ fn replace(conn: &Connection, queue: &mut Queue, known: &Holder, job: &NewJob) -
         conn.prepare_cached("INSERT INTO work_data (no, data) VALUES (?1, ?2)")?
             .execute((known.no, Sealed(data)))?;
     }
-    // In this order: the lane that both may have is not empty meanwhile.
+    // In this order: a lane that both share is not empty meanwhile.
     lanes::shift(conn, queue, lane, None, Some(state))?;
     lanes::shift(conn, queue, known.lane, Some(JobState::Delayed), None)
 }

@@ -14,7 +14,7 @@ use crate::{
     error::{Failure, Worked, corrupt, translate},
 };
 
-/// Delayed jobs that one claim makes waiting at most; the next one goes on.
+/// The most delayed jobs that one claim makes waiting; the next one goes on.
 const PROMOTED: usize = 4_096;
 
 pub(crate) fn claim(core: &mut Core, claim: &ClaimJobs) -> Worked<ClaimedJobs> {
@@ -194,7 +194,7 @@ fn begin(
     Ok(taken)
 }
 
-/// An active job of which something that its handler needs cannot be read.
+/// An active job with damaged data that its handler needs.
 pub(super) struct Damaged {
     no: i64,
     id: RunId,
@@ -202,7 +202,7 @@ pub(super) struct Damaged {
 }
 
 impl Damaged {
-    /// Of a row that begins with `no, id`.
+    /// Reads a row that begins with `no, id`.
     pub(super) fn of(row: &Row<'_>, error: Error) -> Worked<Self> {
         let id: String = row.get(1)?;
         Ok(Self {
@@ -212,8 +212,8 @@ impl Damaged {
         })
     }
 
-    /// Ends the job: no attempt can succeed, and it must not hold up those behind it. A flow that
-    /// waits for it goes on waiting, and takes nothing back.
+    /// Ends the job: no attempt can succeed, and it must not block those behind it. A flow that
+    /// waits for it goes on waiting, and undoes nothing.
     pub(super) fn fail(
         &self,
         conn: &Connection,
@@ -243,7 +243,7 @@ impl Damaged {
     }
 }
 
-/// Tells damage of the row that was read from failures that void the transaction.
+/// Separates damage of the row that was read from failures that void the transaction.
 pub(super) fn whole<T>(read: Worked<T>) -> Worked<std::result::Result<T, Error>> {
     match read {
         Ok(read) => Ok(Ok(read)),

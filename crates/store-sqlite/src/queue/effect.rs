@@ -1,4 +1,4 @@
-//! Writing what the rules say of a job's row ([`JobEffect`]).
+//! Writing the effect of the rules on a job's row ([`JobEffect`]).
 
 use riverrun_store::{
     JobState,
@@ -10,11 +10,11 @@ use rusqlite::{OptionalExtension, params};
 use super::{lanes, state_code, unique};
 use crate::{columns::Sealed, core::Core, error::Worked, log};
 
-/// The job that an effect is about, as it was before.
+/// The job before an effect.
 pub(super) struct Target<'a> {
     pub(super) id: &'a str,
     pub(super) job: JobRow,
-    /// Its key, where it may join the lane of it again.
+    /// Its key, if it may join that key's lane again.
     pub(super) key: Option<&'a str>,
 }
 
@@ -179,7 +179,7 @@ fn stop(core: &Core, target: &Target<'_>, cancel: Cancel, error: &ErrorChange<'_
     Ok(())
 }
 
-/// Removes a job with all that is its own.
+/// Removes a job with all its data.
 pub(super) fn remove(core: &Core, target: &Target<'_>) -> Worked<()> {
     let (conn, job) = (&core.conn, &target.job);
     conn.prepare_cached("DELETE FROM work WHERE no = ?1")?

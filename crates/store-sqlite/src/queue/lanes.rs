@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension};
 use super::Queue;
 use crate::error::Worked;
 
-/// The lane of a key, made now if there is none; 0 without a key.
+/// The lane of a key, created if it does not exist; 0 without a key.
 pub(super) fn of(conn: &Connection, queue: &Queue, key: Option<&str>) -> Worked<i64> {
     let Some(key) = key else {
         return Ok(0);
@@ -26,7 +26,7 @@ pub(super) fn of(conn: &Connection, queue: &Queue, key: Option<&str>) -> Worked<
     Ok(conn.last_insert_rowid())
 }
 
-/// A job of the lane came, moved or went. In one statement what [`LaneRow::shifted`] says.
+/// A job of the lane was added, moved or removed. [`LaneRow::shifted`] in one statement.
 pub(super) fn shift(
     conn: &Connection,
     queue: &mut Queue,
@@ -57,7 +57,7 @@ pub(super) fn shift(
     Ok(())
 }
 
-/// The lanes that may be served, as [`riverrun_store::judge::ClaimRows::lanes`] says.
+/// The lanes that may be served, see [`riverrun_store::judge::ClaimRows::lanes`].
 pub(super) fn ready(
     conn: &Connection,
     queue: i64,
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use crate::{connection, migrate};
 
-    /// The statement does to a row what the rule says, whatever the row and the move.
+    /// The statement has the effect of the rule, whatever the row and the move.
     #[test]
     fn a_shift_is_the_rule() {
         let mut conn = connection::writer(None).unwrap();

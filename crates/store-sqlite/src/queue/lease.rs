@@ -1,4 +1,4 @@
-//! Leases of jobs: keeping them, and finding the jobs whose lease has run out.
+//! Leases of jobs: renewing them, and finding the jobs whose lease has expired.
 
 use riverrun_store::{JobBeats, StalledJob};
 use riverrun_types::{Millis, Name, RunId};
@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension};
 use super::claim::{Damaged, claimed, promote, whole};
 use crate::{columns::token_code, core::Core, error::Worked};
 
-/// When a lease of jobs runs out.
+/// When a lease of jobs expires.
 pub(crate) fn lease_end(conn: &Connection, token: u64) -> Worked<Option<Millis>> {
     let until = conn
         .prepare_cached("SELECT until_ms FROM leases WHERE no = ?1")?
@@ -28,7 +28,7 @@ pub(crate) fn room_lease_end(core: &Core, token: u64) -> Worked<Option<Millis>> 
     Ok(until)
 }
 
-/// A lease that holds nothing yet.
+/// A lease that holds no job yet.
 pub(crate) fn lease(core: &mut Core, owner: &str, until_ms: Millis) -> Worked<u64> {
     let token = core.token();
     write(&core.conn, token, owner, until_ms)?;
@@ -64,7 +64,7 @@ pub(crate) fn keep(core: &Core, tokens: &[u64], until_ms: Millis) -> Worked<JobB
     Ok(beats)
 }
 
-/// Jobs whose lease has run out; leases that hold no job any more are forgotten on the way.
+/// Jobs whose lease has expired; leases that hold no job any more are removed in passing.
 pub(crate) fn stalled(
     core: &Core,
     now: Millis,
@@ -115,7 +115,7 @@ pub(crate) fn stalled(
     Ok((stalled, next))
 }
 
-/// The folder has one owner, so all leases have run out. Returns the jobs that were held; leases
+/// The folder has one owner, so all leases have expired. Returns the jobs that were held; leases
 /// without jobs are removed later.
 pub(crate) fn reclaim(core: &Core) -> Worked<Vec<RunId>> {
     core.conn

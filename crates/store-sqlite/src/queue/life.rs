@@ -1,4 +1,4 @@
-//! What a job's row knows of its life, for its stream.
+//! The events of a job's life in its row, for its stream.
 
 use riverrun_store::{Life, LifeStage, Result};
 use riverrun_types::Name;

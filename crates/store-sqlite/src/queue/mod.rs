@@ -62,7 +62,7 @@ pub(crate) fn state(code: i64) -> Result<JobState, Error> {
         .ok_or_else(|| corrupt(format_args!("{code} is no state of a job")))
 }
 
-/// What the writer knows of a queue.
+/// The writer's cached queue.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Queue {
     pub(crate) no: i64,
@@ -93,7 +93,7 @@ impl Queue {
         })
     }
 
-    /// A job came (from nowhere), moved or went (to nowhere).
+    /// A job was added (from nowhere), moved or was removed (to nowhere).
     fn shift(&mut self, from: Option<JobState>, to: Option<JobState>) {
         self.row.shift(from, to);
         self.is_changed = true;
@@ -119,7 +119,7 @@ impl Queues {
         while let Some(row) = rows.next()? {
             let no = row.get(0)?;
             let queue = Queue::read(row).unwrap_or_else(|error| {
-                tracing::error!(queue = no, %error, "the row of a queue is damaged; it counts anew");
+                tracing::error!(queue = no, %error, "the row of a queue is damaged; its counts start again");
                 Queue {
                     no,
                     ..Queue::default()
@@ -137,7 +137,7 @@ impl Queues {
         Ok(known)
     }
 
-    /// The queue of a name, made now if it is new.
+    /// The queue of a name, created if it is new.
     fn named(&mut self, conn: &Connection, name: &Name, now: Millis) -> Worked<&mut Queue> {
         let no = match self.numbers.get(name) {
             Some(no) => *no,
@@ -168,7 +168,7 @@ impl Queues {
         self.queues.keys().copied().collect()
     }
 
-    /// Stores what has changed, at the end of a transaction.
+    /// Stores the changed queues, at the end of a transaction.
     pub(crate) fn store(&mut self, conn: &Connection) -> rusqlite::Result<()> {
         for queue in self.queues.values_mut().filter(|queue| queue.is_changed) {
             let row = &queue.row;

@@ -13,8 +13,8 @@ use crate::{
     error::{Failure, Worked},
 };
 
-/// The row of a job that is still under this lease. It is read before it is changed: for what a
-/// change returns SQLite makes a table, which costs more than the change.
+/// The row of a job that is still under this lease. It is read before it is changed: SQLite builds
+/// a table for the rows that a change returns, which costs more than the change.
 pub(crate) fn job_under(conn: &Connection, lease: &JobLease) -> Worked<Option<JobRow>> {
     let job = conn
         .prepare_cached(

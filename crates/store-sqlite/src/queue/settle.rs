@@ -1,4 +1,4 @@
-//! What becomes of attempts, judged by their leases.
+//! Outcomes of attempts, judged by their leases.
 
 use riverrun_store::{Error, Note, Settle, judge::JobRow};
 use rusqlite::params;
@@ -20,7 +20,7 @@ pub(crate) fn settle(core: &Core, settle: &Settle, job: JobRow) -> Worked<()> {
     effect::apply(core, &target, settle.effect(job.cancel))
 }
 
-/// Keeps what is noted of a job whose lease was judged.
+/// Stores the progress of a job whose lease was judged.
 pub(crate) fn note(core: &Core, note: &Note) -> Worked<()> {
     if note.progress.is_none() && note.checkpoint.is_none() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What people do to jobs and queues, and what retention does.
+//! Actions of people on jobs and queues, and retention.
 
 use riverrun_store::{
     Error, JobState, Purge, Retention, Steer, Steered,
@@ -17,10 +17,10 @@ use crate::{
     error::{Failure, Worked},
 };
 
-/// The most jobs that one purge removes, however many were asked for.
+/// The most jobs that one purge removes, however many were requested.
 const MAX_PURGE: usize = 10_000;
 
-/// A job as it is found for what is done to it.
+/// A job as it is read for an action.
 struct Found {
     job: JobRow,
     id: String,
@@ -43,7 +43,7 @@ impl Found {
 const COLUMNS: &str =
     "no, queue, lane, state, taken, cancel, data IS NULL, told > 0, id, key, attempt";
 
-/// What is damaged must not keep the job from being removed.
+/// Damage must not keep the job from being removed.
 fn found(row: &rusqlite::Row<'_>) -> rusqlite::Result<Found> {
     let code: i64 = row.get(3)?;
     Ok(Found {
@@ -86,7 +86,7 @@ pub(crate) fn steer(core: &Core, id: &RunId, steer: &Steer, now: Millis) -> Work
     Ok(steered)
 }
 
-/// Removes a job that is not needed any more, if it exists; the holder of one that runs is notified.
+/// Removes an obsolete job, if it exists; the holder of a running one is notified.
 pub(crate) fn abandon(core: &Core, id: &RunId) -> Worked<()> {
     match find(core, id)? {
         Some(found) => found.apply(core, found.job.abandoned()),
@@ -102,7 +102,7 @@ pub(crate) fn drop_job(core: &Core, id: &RunId) -> Worked<()> {
     }
 }
 
-/// Removes a job with all that is its own.
+/// Removes a job with all its data.
 fn remove(core: &Core, no: i64) -> Worked<()> {
     let sql = format!("SELECT {COLUMNS} FROM work WHERE no = ?1");
     let job = core.conn.prepare_cached(&sql)?.query_row([no], found);
@@ -160,7 +160,7 @@ pub(crate) fn purge(core: &Core, purge: &Purge) -> Worked<u64> {
     Ok(jobs.len() as u64)
 }
 
-/// Removes up to `limit` ended jobs whose time is over.
+/// Removes up to `limit` ended jobs whose retention is over.
 pub(crate) fn sweep(core: &Core, retention: &Retention, now: Millis, limit: usize) -> Worked<u64> {
     let queues = core.queues.borrow().all();
     let mut swept = 0;
@@ -191,7 +191,7 @@ pub(crate) fn sweep(core: &Core, retention: &Retention, now: Millis, limit: usiz
     Ok(swept as u64)
 }
 
-/// Lets the name of a job stay taken for the rest of its time, though the job goes.
+/// Keeps the name of a removed job taken for the rest of its time.
 fn leave_name(core: &Core, no: i64, now: Millis) -> Worked<()> {
     core.conn
         .prepare_cached(
@@ -202,7 +202,7 @@ fn leave_name(core: &Core, no: i64, now: Millis) -> Worked<()> {
     Ok(())
 }
 
-/// Forgets names whose jobs are gone and whose time is over.
+/// Drops names whose jobs were removed and whose time is over.
 fn free_names(core: &Core, now: Millis, limit: usize) -> Worked<()> {
     core.conn
         .prepare_cached(

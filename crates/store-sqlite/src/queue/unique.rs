@@ -1,4 +1,4 @@
-//! The unique names of jobs: who has one, gives it up and takes it back.
+//! The unique names of jobs: taking, releasing and taking back.
 
 use riverrun_store::{
     JobState, Unique,
@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension};
 use super::state;
 use crate::error::{Failure, Worked};
 
-/// When a name is free whose job has failed: it has been for ever.
+/// When the name of a failed job is free: it has been for ever.
 const FREE: Millis = 0;
 
 /// The column `work.taken`.
@@ -23,7 +23,7 @@ pub(super) fn code(hold: NameHold) -> i64 {
     }
 }
 
-/// One that is damaged is taken for the one that is freed.
+/// A damaged one counts as the one that is freed.
 pub(super) fn hold(code: i64) -> NameHold {
     match code {
         0 => NameHold::None,

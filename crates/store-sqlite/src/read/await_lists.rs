@@ -1,5 +1,5 @@
-//! Lists of awaits, newest first. Each filter has an index that leads; where a kind has several
-//! shapes, or a shape several states, there is one walk for each, and together they find the page.
+//! Lists of awaits, newest first. Each filter has an index that leads; if a kind has several
+//! shapes, or a shape several states, each has a walk of its own, and together they find the page.
 
 use riverrun_store::{AwaitFilter, AwaitRecord, AwaitState, Page, Result};
 use rusqlite::types::Value;
@@ -56,7 +56,7 @@ fn walks(view: View<'_>, filter: &AwaitFilter) -> Result<Vec<Walk>> {
         (None, false) => {
             let condition = match state {
                 None => "1".to_owned(),
-                // Open ones are the many, and have no index: a plain walk finds them soon.
+                // Most awaits are open, and those have no index: a plain walk finds them soon.
                 Some(0) => "+a.state = 0".to_owned(),
                 Some(state) => format!("a.state = {state} AND a.state > 0"),
             };

@@ -1,4 +1,4 @@
-//! Awaits, one by one, and those that a signal may fire.
+//! Single awaits, and those that a signal may fire.
 
 use riverrun_store::{
     AwaitRecord, AwaitStats, KindStats, Page, Result, SignalRecord, equality::Keys,
@@ -29,7 +29,7 @@ pub(crate) fn awaits_of(view: View<'_>, run: &RunId) -> Result<Vec<AwaitRecord>>
     whole(view, select(view, &sql, [run.as_str()])?)
 }
 
-/// Awaits with their numbers, without what they were fired with.
+/// Awaits with their numbers, without their values.
 pub(super) fn select(
     view: View<'_>,
     sql: &str,
@@ -44,7 +44,7 @@ pub(super) fn select(
     Ok(found)
 }
 
-/// Gives awaits what they were fired with.
+/// Adds the values to awaits.
 fn whole(view: View<'_>, found: Vec<(i64, AwaitRecord)>) -> Result<Vec<AwaitRecord>> {
     let filled = found.into_iter().map(|(no, mut record)| {
         if record.fired > 0 {
@@ -65,7 +65,7 @@ fn answers(view: View<'_>, no: i64) -> Result<Vec<Json>> {
     texts().map_err(translate)?.into_iter().map(json).collect()
 }
 
-/// A page of what was found, which is one more than the page if there is a next one.
+/// A page of the result, which has one row more than the page if a next page exists.
 pub(super) fn page(mut found: Vec<(i64, AwaitRecord)>, limit: usize) -> Page<AwaitRecord> {
     let more = found.len() > limit;
     found.truncate(limit);
@@ -137,7 +137,7 @@ pub(crate) fn await_stats(view: View<'_>) -> Result<AwaitStats> {
         let (events, callbacks) = view
             .conn
             .prepare_cached(
-                // Counts that are damaged are left out: `verify` compares them.
+                // Damaged counts are left out: `verify` compares them.
                 "SELECT coalesce(sum(open) FILTER (WHERE class < 2), 0),
                         coalesce(sum(open) FILTER (WHERE class = 2), 0)
                  FROM shapes WHERE typeof(open) = 'integer' AND open BETWEEN 0 AND 1 << 40",

@@ -84,7 +84,7 @@ fn signal_bytes(signal: &SignalRecord) -> usize {
     signal.emit.event.bytes()
 }
 
-/// A number that the column can hold; nothing is after one that it cannot.
+/// A number that the column can hold; no row is after a larger one.
 fn place(after: u64) -> i64 {
     i64::try_from(after).unwrap_or(i64::MAX)
 }
@@ -108,11 +108,11 @@ fn emit(row: &Row<'_>) -> Result<EmitRecord> {
     })
 }
 
-/// One that is damaged is null, which no filter takes: it must not hold up those behind it.
+/// A damaged one is null, which no filter matches: it must not block those behind it.
 fn event(seq: u64, read: Result<Json>) -> Result<Json> {
     match read {
         Err(error @ Error::Corrupt(_)) => {
-            tracing::error!(emitted = seq, %error, "an emitted event is damaged; nobody is given it");
+            tracing::error!(emitted = seq, %error, "an emitted event is damaged and is not delivered");
             Ok(Json::null())
         }
         read => read,

@@ -12,12 +12,12 @@ use crate::{
     queue::life,
 };
 
-/// A stream as its chunks know it.
+/// A stream according to its chunks.
 pub(super) struct Stream {
     pub(super) no: i64,
     /// How many events the chunks hold.
     pub(super) stored: u64,
-    /// What follows them: of a job's stream, what its row knows and the stream does not hold.
+    /// The events after them: for a job's stream, those that its row holds and the stream does not.
     pub(super) derived: Vec<Draft>,
     pub(super) context: EventContext,
 }
@@ -181,7 +181,8 @@ fn walk(
     order.end()
 }
 
-/// Sees to it that a walk meets every event: a chunk whose place is damaged is missing where it was.
+/// Makes sure that a walk meets every event: a chunk whose place is damaged is missing at its
+/// place.
 struct Order<'a> {
     stream: &'a Stream,
     is_forward: bool,
@@ -204,7 +205,7 @@ impl<'a> Order<'a> {
     fn take(&mut self, chunk: &Chunk) -> Result<()> {
         let (begin, end) = (chunk.first, chunk.first + chunk.drafts.len() as u64);
         let fits = match (self.is_forward, self.is_first) {
-            // The beginnings of streams that are no run's may have been trimmed.
+            // The beginnings of streams other than runs' may have been trimmed.
             (true, true) => (begin <= self.next && self.next < end) || self.may_be_trimmed(begin),
             (true, false) => begin == self.next,
             (false, true) => begin < self.next && self.next <= end,
@@ -315,7 +316,7 @@ pub(super) fn find(view: View<'_>, name: &StreamName) -> Result<Option<Stream>> 
     }))
 }
 
-/// The stream of a job whose row is there. One statement reads both, so that they fit together.
+/// The stream of a job that exists. One statement reads both, so that they are consistent.
 fn of_job(view: View<'_>, name: &StreamName, context: &EventContext) -> Result<Option<Stream>> {
     let sql = format!(
         "SELECT {}, s.no, s.len, s.last_ms FROM work w JOIN queues q ON q.no = w.queue

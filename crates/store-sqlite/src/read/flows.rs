@@ -18,7 +18,7 @@ pub(crate) fn flow(view: View<'_>, id: &str, version: &str) -> Result<Option<Flo
 pub(crate) fn flows(view: View<'_>) -> Result<Vec<FlowRecord>> {
     let found = select(view, "ORDER BY no", ())?.into_iter();
     let whole = found.filter(|found| match found {
-        // Nobody can start it or go on with its runs; everybody else's flows are there.
+        // A damaged flow cannot be started, nor can its runs go on; all other flows are listed.
         Err(error @ Error::Corrupt(_)) => {
             tracing::error!(%error, "a flow is left out");
             false
@@ -28,7 +28,7 @@ pub(crate) fn flows(view: View<'_>) -> Result<Vec<FlowRecord>> {
     whole.collect()
 }
 
-/// The definitions, each whole or damaged.
+/// The definitions, each complete or damaged.
 fn select(view: View<'_>, which: &str, values: impl Params) -> Result<Vec<Result<FlowRecord>>> {
     let sql = format!("SELECT id, version, definition, created_ms FROM flows {which}");
     let mut statement = view.conn.prepare_cached(&sql).map_err(translate)?;

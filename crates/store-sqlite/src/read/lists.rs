@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{columns::status_code, creation_drift, error::translate};
 
-/// The most rows of a page, however many were asked for.
+/// The most rows of a page, however many were requested.
 pub(super) const MAX_PAGE: usize = 100_000;
 
 pub(crate) fn list_runs(view: View<'_>, filter: &RunFilter) -> Result<Page<RunRecord>> {
@@ -22,7 +22,7 @@ pub(crate) fn list_runs(view: View<'_>, filter: &RunFilter) -> Result<Page<RunRe
             found.extend(read(view, walk, limit + 1)?);
         }
     }
-    // Several statuses are several walks, each in order: together they are not.
+    // Several statuses are several walks, each in order: their concatenation is not.
     if filter.oldest_first {
         found.sort_by_key(|(no, _)| *no);
     } else {
@@ -38,13 +38,13 @@ pub(crate) fn list_runs(view: View<'_>, filter: &RunFilter) -> Result<Page<RunRe
 }
 
 pub(super) fn read_cursor(text: &str) -> Result<i64> {
-    // In the one form in which a page gives it.
+    // Only in the form in which a page returns it.
     let is_own = |no: &i64| *no > 0 && no.to_string() == text;
     let number = text.parse().ok().filter(is_own);
     number.ok_or_else(|| Error::BadCursor(text.chars().take(64).collect()))
 }
 
-/// What the filter asks for, as numbers. None if a name in it is nobody's: nothing can match.
+/// The filter's conditions, as numbers. None if a name in it is unknown: no run can match.
 fn bounds(view: View<'_>, filter: &RunFilter, cursor: Option<i64>) -> Result<Option<Bounds>> {
     let find = |name: &Option<Name>| match name {
         None => Some(None),

@@ -1,4 +1,4 @@
-//! Finding a moment in a stream. Ids grow strictly along it, so a place is found by halving.
+//! Finding a moment in a stream. Ids grow strictly along it, so binary search finds the place.
 
 use riverrun_store::{Place, Result};
 use riverrun_types::{EventId, Millis, StreamName};
@@ -14,19 +14,19 @@ pub(crate) fn locate(view: View<'_>, name: &StreamName, place: Place) -> Result<
     }
 }
 
-/// How many events stand at or before the place.
+/// The number of events at or before the place.
 pub(super) fn count(view: View<'_>, stream: &Stream, place: Place) -> Result<u64> {
     let included = |ms: Millis, seq: u64| match place {
         Place::Event(id) => EventId { ms, seq } <= id,
         Place::Time(until_ms) => ms <= until_ms,
     };
-    // Chunks whose first event is included stand before all others: halve to the last of them.
+    // Chunks whose first event is included precede all others: search for the last of them.
     let mut last = None;
     let (mut low, mut high) = (0, stream.stored);
     while low < high {
         let middle = low + (high - low) / 2;
         let Some(head) = head(view, stream, middle)? else {
-            // The beginning was forgotten: it stands before everything that is there.
+            // The beginning was trimmed: it is before everything that is kept.
             low = middle + 1;
             continue;
         };

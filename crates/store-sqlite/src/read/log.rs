@@ -13,7 +13,7 @@ use crate::{
     log::is_common,
 };
 
-/// Chunks that one look goes through.
+/// The most chunks that one read goes through.
 const MAX_CHUNKS: usize = 4_096;
 /// Kinds that are looked up by their marks; a family with more is read.
 const MAX_MARKED: usize = 64;
@@ -22,12 +22,12 @@ const MAX_MARKED: usize = 64;
 pub(super) const COLUMNS: &str = "c.first, c.base_ms, c.body, c.seq, c.stream, \
      r.id, r.flow, r.tenant, s.kind, s.id";
 
-/// Whose the chunks `c` are.
+/// The streams of the chunks `c`.
 pub(super) const OWNERS: &str =
     "LEFT JOIN runs r ON r.no = c.stream LEFT JOIN streams s ON s.no = -c.stream";
 
 pub(crate) fn log(view: View<'_>, query: &LogQuery) -> Result<LogPage> {
-    // First: what is committed after this is looked for again.
+    // First: events that are committed after this are found by the next read.
     let end = crate::log::load(view.conn).map_err(translate)? - 1;
     let limit = query.limit.clamp(1, MAX_PAGE);
     let from = Value::Integer(chunk_after(view, query.after)?);
@@ -55,7 +55,7 @@ pub(crate) fn log(view: View<'_>, query: &LogQuery) -> Result<LogPage> {
         let read = whose(view, row).and_then(|whose| Ok((whose, chunk(row)?)));
         let ((stream, context), chunk) = match read {
             Ok(read) => read,
-            // Readers of all streams are not to be held up; a reader of its own stream gets the
+            // Damage must not block readers of all streams; a reader of its own stream gets the
             // error.
             Err(error @ Error::Corrupt(_)) => {
                 tracing::error!(number = first, %error, "events are left out of the log");
@@ -69,7 +69,7 @@ pub(crate) fn log(view: View<'_>, query: &LogQuery) -> Result<LogPage> {
                 continue;
             }
             bytes += draft.data.as_ref().map_or(0, Json::bytes);
-            // One event that is larger is a page of its own.
+            // A single larger event is a page of its own.
             let is_full = bytes > query.max_bytes && !page.events.is_empty();
             if page.events.len() == limit || is_full {
                 return Ok(page);
@@ -92,7 +92,7 @@ pub(crate) fn log(view: View<'_>, query: &LogQuery) -> Result<LogPage> {
     Ok(page)
 }
 
-/// Where the first chunk may begin that holds an event after a number.
+/// The first place of a chunk that may hold an event after a number.
 fn chunk_after(view: View<'_>, after: u64) -> Result<i64> {
     let after = i64::try_from(after).unwrap_or(i64::MAX - 1);
     let before: Option<(i64, i64)> = view
@@ -109,7 +109,7 @@ fn chunk_after(view: View<'_>, after: u64) -> Result<i64> {
     })
 }
 
-/// The exact kinds whose chunks are marked, if the wanted ones are all of that sort.
+/// The exact kinds whose chunks are marked, if all wanted kinds are.
 fn marked(view: View<'_>, wanted: &Kinds) -> Result<Option<BTreeSet<String>>> {
     let is_read = |kind: &EventType| is_common(kind) && wanted.take(kind, None);
     if wanted.iter().len() == 0 || EventType::KNOWN.iter().any(is_read) {
@@ -157,14 +157,14 @@ fn by_marks(kinds: BTreeSet<String>, from: Value, limit: usize) -> (String, Vec<
          WHERE c.seq IN (SELECT seq FROM found) ORDER BY c.seq",
         all.join(" UNION ")
     );
-    // One more, so that a full page is not taken for the end.
+    // One more, so that a full page does not look like the end.
     let chunks = limit as i64 + 2;
     let mut values = vec![from, Value::Integer(chunks)];
     values.extend(kinds.into_iter().map(Value::Text));
     (sql, values)
 }
 
-/// The stream of a chunk, and what its events have in common.
+/// The stream of a chunk, and the envelope of its events.
 pub(super) fn whose(view: View<'_>, row: &Row<'_>) -> Result<(StreamName, EventContext)> {
     let read = || -> rusqlite::Result<_> {
         let run: Option<Name> = row.get(5)?;

@@ -1,4 +1,4 @@
-//! Reading what is durable, beside the writer.
+//! Reading durable data, beside the writer.
 
 mod await_lists;
 mod awaits;
@@ -40,7 +40,7 @@ pub(crate) use story::story;
 pub(crate) use streams::list_streams;
 pub(crate) use triggers::{due_triggers, list_triggers, trigger, trigger_version};
 
-/// What a read works with.
+/// The connection and the caches of a read.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
     pub(crate) conn: &'a Connection,

@@ -1,4 +1,4 @@
-//! A few read-only connections, opened when they are first needed.
+//! A few read-only connections, opened on first use.
 
 use std::{
     path::PathBuf,
@@ -34,7 +34,7 @@ impl Pool {
         }
     }
 
-    /// Reads in a thread of its own, for as long as it takes.
+    /// Reads in a thread of its own.
     pub(crate) async fn read<T: Send + 'static>(
         self: &Arc<Self>,
         read: impl FnOnce(View<'_>) -> Result<T> + Send + 'static,
@@ -50,15 +50,15 @@ impl Pool {
             .map_err(|error| Error::Unavailable(error.to_string()))?
     }
 
-    /// Reads a few rows right here: handing that to another thread takes several times as long as
-    /// the read.
+    /// Reads a few rows in the calling thread: a switch to another thread takes several times as
+    /// long as the read.
     pub(crate) async fn glance<T>(&self, read: impl FnOnce(View<'_>) -> Result<T>) -> Result<T> {
         let _turn = self.turns.acquire().await.map_err(|_| Error::Closed)?;
         self.read_now(read)
     }
 
-    /// Reads by one statement right here: that sees one moment without a transaction of its own,
-    /// which would cost more than the read.
+    /// Reads by one statement in the calling thread: that sees one moment without a transaction of
+    /// its own, which would cost more than the read.
     pub(crate) async fn find<T>(&self, read: impl FnOnce(View<'_>) -> Result<T>) -> Result<T> {
         let _turn = self.turns.acquire().await.map_err(|_| Error::Closed)?;
         let conn = self.connection()?;
@@ -72,7 +72,7 @@ impl Pool {
 
     fn read_now<T>(&self, read: impl FnOnce(View<'_>) -> Result<T>) -> Result<T> {
         let conn = self.connection()?;
-        // One moment for all that the read looks at.
+        // One moment for the whole read.
         let snapshot = conn.unchecked_transaction().map_err(translate)?;
         let done = read(View {
             conn: &snapshot,
@@ -83,9 +83,9 @@ impl Pool {
         done
     }
 
-    /// Waits for the reads under way and refuses all later ones.
+    /// Waits for the running reads and rejects all later ones.
     pub(crate) async fn close(&self) {
-        // The error says that somebody else has closed it.
+        // The error means that another caller has closed it.
         if let Ok(all) = self.turns.acquire_many(READERS as u32).await {
             self.turns.close();
             drop(all);
@@ -98,7 +98,7 @@ impl Pool {
         if let Some(idle) = self.idle().pop() {
             return Ok(idle);
         }
-        // Another file under this name is not ours to read.
+        // Another file under this name must not be read.
         self.files.look()?;
         connection::reader(&self.path)
     }

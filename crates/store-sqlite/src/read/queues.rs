@@ -14,7 +14,7 @@ use crate::{
     queue::{state, state_code},
 };
 
-/// Jobs that one page of a list looks at, where it shows only some of them.
+/// The most jobs that one filtered page reads.
 const LOOKED_AT: usize = 10_000;
 
 const COLUMNS: &str = "w.no, w.id, q.name, w.name, w.state, coalesce(w.data, d.data), w.rank,
@@ -43,8 +43,9 @@ pub(crate) fn newest_job(view: View<'_>) -> Result<Option<RunId>> {
     Ok(id.map(|id| RunId::new(&id)))
 }
 
-/// One look at the index of waiting jobs, as far as it has to be counted. In two parts, because of
-/// a comparison of pairs SQLite uses only the first half and reads everything behind the job too.
+/// One read of the index of waiting jobs, as far as it has to be counted. In two parts, because
+/// SQLite uses only the first half of a comparison of pairs and reads everything behind the job
+/// too.
 pub(crate) fn jobs_ahead(view: View<'_>, id: &RunId) -> Result<Option<u64>> {
     let read = || -> rusqlite::Result<Option<u64>> {
         let place = view
@@ -163,7 +164,7 @@ pub(crate) fn list_jobs(view: View<'_>, filter: &JobFilter) -> Result<Page<JobRe
         .into_iter()
         .filter(|state| filter.states.is_empty() || filter.states.contains(state))
         .collect();
-    // Where the state of the cursor is not wanted (any more), the list goes on with the next one.
+    // If the state of the cursor is not selected (any more), the list goes on with the next one.
     let from = cursor.as_ref().map_or(0, |place| {
         let rank = |state: &JobState| JobState::ALL.iter().position(|known| known == state);
         let is_left = |state: &JobState| rank(state) >= rank(&place.state);
@@ -194,16 +195,16 @@ pub(crate) fn list_jobs(view: View<'_>, filter: &JobFilter) -> Result<Page<JobRe
     })
 }
 
-/// A page as it fills.
+/// A page under construction.
 struct List<'a> {
     wanted: &'a Wanted,
     limit: usize,
-    /// Jobs that may still be looked at.
+    /// Jobs that may still be read.
     left: usize,
     /// Bytes of payloads that may still be taken.
     room: usize,
     items: Vec<JobRecord>,
-    /// The job that was looked at last.
+    /// The job that was read last.
     last: Option<Place>,
 }
 
@@ -219,7 +220,7 @@ fn read_cursor(text: &str) -> Option<Place> {
 }
 
 impl List<'_> {
-    /// Takes the jobs of a state. Where the page ends before they do, the answer is where.
+    /// Takes the jobs of a state. If the page ends first, returns the cursor.
     fn page(
         &mut self,
         view: View<'_>,
@@ -233,7 +234,7 @@ impl List<'_> {
         let mut values = vec![Value::from(queue)];
         let mut rest = String::new();
         if state.is_ended() {
-            // The index has the times of the end, so none is looked at in vain.
+            // The index has the end times, so no job is read in vain.
             rest.push_str("AND w.state > 2");
             for (compare, ms) in [(">=", self.wanted.after_ms), ("<=", self.wanted.before_ms)] {
                 if let Some(ms) = ms {
@@ -271,7 +272,7 @@ impl List<'_> {
             let is_wanted = self.wanted.fits(&found);
             if is_wanted {
                 let bytes = found.payload_bytes();
-                // One job that is larger is a page of its own.
+                // A single larger job is a page of its own.
                 if bytes > self.room && !self.items.is_empty() {
                     return Ok(self.last.take());
                 }
@@ -279,7 +280,7 @@ impl List<'_> {
                 self.items.push(found);
             }
             self.left -= 1;
-            // Nothing goes on after a place that is damaged.
+            // The list ends at a damaged place.
             self.last = key()
                 .map(|key| Place { state, key })
                 .ok()
@@ -315,7 +316,7 @@ pub(crate) fn queues(view: View<'_>, name: Option<&str>) -> Result<Vec<QueueReco
                     continue;
                 }
             };
-            // Numbers that are damaged are shown as zero: `verify` compares them.
+            // Damaged numbers are shown as zero: `verify` compares them.
             let number = |at: usize| row.get::<_, i64>(at).unwrap_or_default();
             let count = |at: usize| number(at).max(0).cast_unsigned();
             found.push(QueueRecord {
@@ -338,15 +339,15 @@ pub(crate) fn queues(view: View<'_>, name: Option<&str>) -> Result<Vec<QueueReco
     read().map_err(translate)
 }
 
-/// A queue that no rate was ever asked of has none.
+/// A queue without a rate has no window.
 fn window(from_ms: Millis, begun: u64) -> Option<RateWindow> {
     (from_ms > 0).then_some(RateWindow { from_ms, begun })
 }
 
-/// Since when the job has waited that has waited longest. Jobs of a lane and rank are in the order in
-/// which they were added, so those that were never delayed are in that of waiting too, and nothing
-/// behind the first of them has waited longer. Of very many lanes the first thousand are looked at,
-/// and of very many jobs that were delayed the first hundred.
+/// Since when the oldest waiting job has waited. Jobs of a lane and rank are in the order in which
+/// they were added, so those that were never delayed are in the order of waiting too, and no job
+/// behind the first of them has waited longer. Of very many lanes the first thousand are read, and
+/// of very many jobs that were delayed the first hundred.
 fn oldest(view: View<'_>, queue: i64) -> rusqlite::Result<Option<Millis>> {
     let mut lines = view.conn.prepare_cached(
         "WITH RECURSIVE heads (lane, rank) AS (

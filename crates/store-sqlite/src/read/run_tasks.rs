@@ -1,4 +1,4 @@
-//! What waits and what is leased.
+//! Waiting and leased run tasks.
 
 use riverrun_store::{Result, Stats};
 use riverrun_types::{Millis, time::NEVER};
@@ -6,7 +6,7 @@ use riverrun_types::{Millis, time::NEVER};
 use super::View;
 use crate::error::translate;
 
-/// Run tasks that only somebody else can wake have no time.
+/// Run tasks that only others can wake have no time.
 pub(crate) fn next_due(view: View<'_>) -> Result<Option<Millis>> {
     let read = || -> rusqlite::Result<Option<Millis>> {
         let first = |sql: &str| -> rusqlite::Result<Option<Millis>> {

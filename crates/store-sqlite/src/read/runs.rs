@@ -50,7 +50,7 @@ pub(super) fn record(view: View<'_>, row: &Row<'_>) -> Result<RunRecord> {
         id: RunId::new(&id),
         flow: flow.unwrap_or_default(),
         version: version.unwrap_or_default(),
-        // It can be cancelled, and removed then.
+        // It can be cancelled, and then removed.
         status: status.unwrap_or(RunStatus::Waiting),
         created_ms,
         updated_ms: created_ms.max(last_ms),
@@ -89,8 +89,8 @@ pub(super) fn record(view: View<'_>, row: &Row<'_>) -> Result<RunRecord> {
     Ok(record)
 }
 
-/// The number of events that a stream has had as its chunks say, for a row whose own number is
-/// damaged. None where all chunks were removed.
+/// The number of events that a stream has had according to its chunks, for a row whose own number
+/// is damaged. None if all chunks were removed.
 pub(crate) fn chunked_len(conn: &Connection, stream: i64) -> rusqlite::Result<Option<u64>> {
     conn.prepare_cached("SELECT max(first + count) FROM chunks WHERE stream = ?1")?
         .query_row([stream], |row| row.get(0))

@@ -7,7 +7,7 @@ use super::View;
 use crate::{columns::json, error::translate};
 
 pub(crate) fn snapshot(view: View<'_>, run: &RunId, len: u64) -> Result<Option<Snapshot>> {
-    // A column has a sign; nothing is as long as what it cannot hold.
+    // The column is signed; no stream is longer than its maximum.
     let len = i64::try_from(len).unwrap_or(i64::MAX);
     let mut statement = view
         .conn
@@ -22,7 +22,7 @@ pub(crate) fn snapshot(view: View<'_>, run: &RunId, len: u64) -> Result<Option<S
         let len = row.get(0).map_err(translate)?;
         match row.get(1).map_err(translate).and_then(json) {
             Ok(body) => return Ok(Some(Snapshot { len, body })),
-            // The stream is the truth: an earlier snapshot, or none, only takes longer.
+            // The stream is authoritative: an earlier snapshot, or none, only takes longer.
             Err(error @ Error::Corrupt(_)) => {
                 tracing::error!(%run, len, %error, "a snapshot is damaged; it is passed over");
             }

@@ -210,7 +210,7 @@ fn marked(
 }
 
 impl Source {
-    /// Skips what stands before a place, as far as that is known without reading.
+    /// Skips events before a place, as far as that is possible without reading.
     fn begin(&mut self, after: Option<&Place>) {
         let Some(after) = after else {
             return;
@@ -233,7 +233,7 @@ impl Source {
         }
     }
 
-    /// Where the next event stands.
+    /// The place of the next event.
     fn next_place(
         &mut self,
         view: View<'_>,

@@ -1,4 +1,4 @@
-//! Lists of streams that are no run's.
+//! Lists of streams other than runs'.
 
 use riverrun_store::{Page, Result, StreamInfo};
 
@@ -25,7 +25,7 @@ pub(crate) fn list_streams(
         let rows = statement.query_map((kind, before, limit + 1), |row| {
             let info = StreamInfo {
                 id: row.get(1)?,
-                // Numbers that are damaged are shown as zero: `verify` compares them.
+                // Damaged numbers are shown as zero: `verify` compares them.
                 len: columns::count(row, 2).unwrap_or_default(),
                 created_ms: row.get(3).unwrap_or_default(),
                 updated_ms: row.get(4).unwrap_or_default(),

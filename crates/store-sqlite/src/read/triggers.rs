@@ -55,7 +55,7 @@ pub(crate) fn due_triggers(view: View<'_>, now_ms: Millis, limit: usize) -> Resu
     Ok(DueTriggers { due, next_ms })
 }
 
-/// Leaves out rows that cannot be read at all: others are to be fired.
+/// Leaves out unreadable rows, so that the others are fired.
 fn whole(found: Vec<Result<TriggerRecord>>) -> Result<Vec<TriggerRecord>> {
     let whole = found.into_iter().filter(|found| match found {
         Err(error @ Error::Corrupt(_)) => {
@@ -67,7 +67,7 @@ fn whole(found: Vec<Result<TriggerRecord>>) -> Result<Vec<TriggerRecord>> {
     whole.collect()
 }
 
-/// The triggers, each whole or damaged.
+/// The triggers, each complete or damaged.
 fn select(view: View<'_>, which: &str, values: impl Params) -> Result<Vec<Result<TriggerRecord>>> {
     let sql = format!("SELECT {COLUMNS} FROM triggers WHERE {which}");
     let mut statement = view.conn.prepare_cached(&sql).map_err(translate)?;
@@ -105,7 +105,7 @@ fn record(row: &rusqlite::Row<'_>) -> Result<TriggerRecord> {
     record.stats.last_error = columns.json(14, "the last error")?;
     record.stats.last_error = columns.damage().or(record.stats.last_error);
     record.definition = match row.get(4).map_err(translate).and_then(json) {
-        // It starts nothing, and can be listed, replaced and removed.
+        // It starts no run, and can be listed, replaced and removed.
         Err(error @ Error::Corrupt(_)) => TriggerRecord::damaged(&record.id, &record.kind, &error),
         definition => definition?,
     };

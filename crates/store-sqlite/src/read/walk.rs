@@ -10,18 +10,18 @@ use rusqlite::types::Value;
 
 use crate::columns::status_code;
 
-/// What a filter asks for, as numbers.
+/// The filter's conditions, as numbers.
 pub(super) struct Bounds {
     pub(super) flow: Option<i64>,
     pub(super) version: Option<i64>,
     pub(super) tenant: Option<i64>,
-    /// Between these two stand all runs that the filter's times ask for.
+    /// The range that contains all runs of the filter's times.
     pub(super) low: Option<i64>,
     pub(super) high: Option<i64>,
     pub(super) cursor: Option<i64>,
 }
 
-/// Whose index the walk follows.
+/// The filter whose index the walk follows.
 #[derive(Clone, Copy, PartialEq)]
 enum Lead {
     Tag,
@@ -41,7 +41,7 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// Whether something leads to fewer runs than a status does.
+    /// Whether a filter leads to fewer runs than a status does.
     pub(super) fn has_better_than_status(filter: &RunFilter) -> bool {
         matches!(lead(filter, &[]), Lead::Tag | Lead::Parent | Lead::Prefix)
     }
@@ -100,7 +100,7 @@ impl Walk {
         }
         if let Some(tenant) = bounds.tenant {
             self.led(Lead::Tenant, "r.tenant = ?", tenant);
-            // The index is partial: SQLite uses it where the condition says the same.
+            // The index is partial: SQLite uses it if the statement has the same condition.
             self.conditions.push("r.tenant <> 0".to_owned());
         }
     }
@@ -166,7 +166,7 @@ fn lead(filter: &RunFilter, statuses: &[RunStatus]) -> Lead {
         _ if !filter.tags.is_empty() => Lead::Tag,
         _ if filter.parent.is_some() => Lead::Parent,
         _ if prefixed => Lead::Prefix,
-        // Completed runs are the many, and have no index: a plain walk finds them soon.
+        // Most runs are completed, and those have no index: a plain walk finds them soon.
         [status] if *status != RunStatus::Completed => Lead::Status,
         _ if filter.flow.is_some() => Lead::Flow,
         _ if filter.tenant.is_some() => Lead::Tenant,

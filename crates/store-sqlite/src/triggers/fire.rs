@@ -1,4 +1,4 @@
-//! Triggers are used.
+//! Recording the use of triggers.
 
 use riverrun_store::{Fired, Firing};
 use rusqlite::params;

@@ -1,4 +1,4 @@
-//! Triggers come, change and go.
+//! Adding, changing and removing triggers.
 
 use riverrun_store::{NewTrigger, NextDue, judge::TriggerRow};
 use riverrun_types::{Millis, Name};
@@ -16,7 +16,7 @@ pub(crate) fn load(core: &Core, id: &str) -> Worked<TriggerRow> {
         .prepare_cached("SELECT version, due_ms, removed_ms IS NULL FROM triggers WHERE id = ?1")?
         .query_row([id], |row| {
             Ok(TriggerRow {
-                // As lists show what is damaged, so that it can be removed.
+                // Damaged triggers as lists show them, so that they can be removed.
                 version: columns::count(row, 0).unwrap_or_default(),
                 due_ms: row.get(1).unwrap_or_default(),
                 exists: row.get(2).unwrap_or(true),

@@ -1,4 +1,4 @@
-//! What retention does to triggers and to the beginnings of their streams.
+//! Retention of triggers and of the beginnings of their streams.
 
 use riverrun_store::Retention;
 use riverrun_types::{Millis, StreamName};
@@ -6,7 +6,7 @@ use rusqlite::OptionalExtension;
 
 use crate::{core::Core, error::Worked, log};
 
-/// Forgets chunks that hold nothing of the last `keep` events.
+/// Removes chunks that hold none of the last `keep` events.
 pub(crate) fn trim(core: &Core, stream: &StreamName, keep: u64) -> Worked<()> {
     if stream.run().is_some() {
         return Ok(());
@@ -26,7 +26,7 @@ pub(crate) fn trim(core: &Core, stream: &StreamName, keep: u64) -> Worked<()> {
     log::remove(core, before, (-no, len - keep))
 }
 
-/// Forgets up to `limit` triggers that were removed long ago, with their streams.
+/// Deletes up to `limit` triggers that were removed long ago, with their streams.
 pub(crate) fn sweep(core: &Core, retention: &Retention, now: Millis, limit: usize) -> Worked<u64> {
     let (Some(keep_ms), 1..) = (retention.cancelled_ms, limit) else {
         return Ok(0);

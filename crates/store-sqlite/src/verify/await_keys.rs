@@ -1,5 +1,5 @@
-//! The keys by which events find awaits: each follows from what the await compares, and so do the
-//! paths of its shape.
+//! The keys by which events find awaits: each is derived from the await's equalities, and so are
+//! the paths of its shape.
 
 use riverrun_store::Result;
 use rusqlite::Row;
@@ -38,8 +38,8 @@ fn of(check: &mut Check<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Whether the key and the paths of an await are those of its record. A damaged record is noted with
-/// the payloads.
+/// Checks that the key and the paths of an await are those of its record. A damaged record is
+/// reported with the payloads.
 fn is_found(row: &Row<'_>) -> bool {
     let Some(shape) = row.get(3).ok().and_then(|body| awaits::shape_of(body).ok()) else {
         return true;

@@ -1,4 +1,4 @@
-//! The marks by which chunks are found: each is of an event that its chunk holds.
+//! The marks that find chunks: each is of an event that its chunk holds.
 
 use riverrun_store::{Result, codec, topic};
 use riverrun_types::{Draft, Millis};
@@ -46,7 +46,7 @@ fn of(check: &mut Check<'_>, table: &Table) -> Result<()> {
     let conn = check.conn;
     let mut statement = conn.prepare(table.sql).map_err(translate)?;
     let mut rows = statement.query([]).map_err(translate)?;
-    // The last chunk that was read; no events if it is damaged, which is noted elsewhere.
+    // The last chunk that was read; no events if it is damaged, which is reported elsewhere.
     let mut last: Option<(i64, Option<Vec<Draft>>)> = None;
     let mut done = 0;
     while let Some(row) = rows.next().map_err(translate)? {

@@ -1,5 +1,5 @@
-//! Checking everything that a folder, or a backup of one, holds: SQLite's own structure, every
-//! checksum, every stream, every reference, and the mark of what was acknowledged. Nothing is changed.
+//! Checks a whole folder, or a backup of one: SQLite's own structure, every checksum, every stream,
+//! every reference, and the mark of acknowledged data. Changes nothing.
 
 mod await_keys;
 mod marks;
@@ -25,19 +25,19 @@ use crate::{
 /// Findings that a report keeps; further ones are counted.
 const MOST: usize = 1_000;
 
-/// Whoever looks on while a folder is checked.
+/// Observes the check of a folder.
 pub trait Inspector {
-    /// `done` of about `total` rows of a stage were looked at.
+    /// `done` of about `total` rows of a stage were read.
     fn progress(&mut self, stage: &'static str, done: u64, total: u64);
 
     /// The next events of a run's stream, in order from its first.
     fn events(&mut self, events: Vec<Draft>);
 
-    /// The run's stream is over. What is wrong with its row, if the events do not lead to it.
+    /// The run's stream is over. Returns the problem of its row, if the events do not lead to it.
     fn run(&mut self, row: &RunRow) -> Option<String>;
 }
 
-/// What the row of a run says, as far as its events say the same.
+/// The part of a run's row that its events determine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunRow {
     pub id: RunId,
@@ -47,17 +47,17 @@ pub struct RunRow {
     pub ended_ms: Option<Millis>,
 }
 
-/// One thing that is wrong.
+/// A problem.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Finding {
-    /// What it is of: a table, `structure` or `acknowledged`.
+    /// The place of the problem: a table, `structure` or `acknowledged`.
     pub place: String,
-    /// Which of them, where that is known.
+    /// Which row, if that is known.
     pub id: Option<String>,
     pub problem: String,
 }
 
-/// What a check found.
+/// The report of a check.
 #[derive(Clone, Debug, Default, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
@@ -70,9 +70,9 @@ pub struct Report {
     pub unchecked: u64,
     pub runs: u64,
     pub events: u64,
-    /// A server has the folder: how far it has acknowledged moves on, and was not compared.
+    /// A server has the folder: its acknowledged position moves on, and was not compared.
     pub in_use: bool,
-    /// An older version wrote it: only its structure was checked. A server brings it up to date.
+    /// An older version wrote it: only its structure was checked. A server migrates it.
     pub is_older: bool,
 }
 
@@ -94,7 +94,7 @@ impl Report {
     }
 }
 
-/// Checks the folder of a store, whether a server has it or not.
+/// Checks the folder of a store, with or without a running server.
 pub fn verify(folder: &Path, inspector: &mut dyn Inspector) -> Result<Report> {
     let mut report = Report::default();
     let file = folder.join(connection::FILE);
@@ -129,7 +129,7 @@ pub fn verify_file(file: &Path, inspector: &mut dyn Inspector) -> Result<Report>
 
 fn whole(file: &Path, inspector: &mut dyn Inspector, report: &mut Report) -> Result<()> {
     let conn = connection::reader(file)?;
-    // One moment for everything.
+    // One moment for the whole check.
     let moment = conn.unchecked_transaction().map_err(translate)?;
     let mut check = Check {
         conn: &moment,
@@ -157,7 +157,7 @@ fn whole(file: &Path, inspector: &mut dyn Inspector, report: &mut Report) -> Res
     rules::check(&mut check, "references", references::RULES)
 }
 
-/// A check under way.
+/// A running check.
 struct Check<'a> {
     conn: &'a Connection,
     inspector: &'a mut dyn Inspector,
@@ -165,8 +165,7 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    /// Notes damage that keeps a part from being read to its end; the next part is checked all the
-    /// same.
+    /// Reports damage that keeps a part from being read to its end; the next part is still checked.
     fn noted<T>(&mut self, place: &str, done: Result<T>) -> Result<Option<T>> {
         match done {
             Ok(done) => Ok(Some(done)),
@@ -210,7 +209,7 @@ impl Check<'_> {
 
     fn count(&self, table: &str) -> u64 {
         let sql = format!("SELECT count(*) FROM {table}");
-        // It is for the progress alone.
+        // It serves the progress alone.
         let counted = self.conn.query_row(&sql, [], |row| row.get(0));
         counted.unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Every reference from one row to another, and the counts that are kept beside what they count.
+//! Every reference from one row to another, and the stored counts of referenced rows.
 
 use super::rules::Rule;
 

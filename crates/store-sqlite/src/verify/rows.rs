@@ -1,4 +1,4 @@
-//! What the columns of one row say about each other: states, counts, times and positions.
+//! Consistency between the columns of one row: states, counts, times and positions.
 
 use super::rules::Rule;
 

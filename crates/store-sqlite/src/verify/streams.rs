@@ -1,5 +1,5 @@
-//! Every stream: its chunks unpack, follow each other, and are as many events, of the times, as its
-//! owner says; and those of a run lead to its row.
+//! Every stream: its chunks unpack and follow each other, their number of events and their times
+//! match its owner's row, and a run's events lead to its row.
 
 use riverrun_store::{Error, Result, codec};
 use riverrun_types::{Draft, Millis, RunId};
@@ -7,24 +7,24 @@ use riverrun_types::{Draft, Millis, RunId};
 use super::{Check, RunRow};
 use crate::{columns, error::translate, names::Names};
 
-/// Whose stream it is, in the order of the chunks.
+/// The owner of the stream, in the order of the chunks.
 struct Owner {
     stream: i64,
     name: String,
     len: u64,
     created_ms: Millis,
     last_ms: Millis,
-    /// None for streams that are no run's.
+    /// None for streams other than runs'.
     run: Option<RunRow>,
     /// Why the row cannot be read.
     problem: Option<String>,
 }
 
-/// What was read of a stream so far.
+/// The part of a stream that was read so far.
 #[derive(Default)]
 struct Seen {
     len: u64,
-    /// Of its first event, if that is still there.
+    /// Of its first event, if that is still kept.
     first_ms: Option<Millis>,
     /// Of its last event, unless that is damaged.
     last_ms: Option<Millis>,
@@ -126,7 +126,7 @@ fn fill(owner: &mut Owner, row: &rusqlite::Row<'_>, names: &Names) -> Result<()>
     if let (Some(status), Some(version)) = (status, version) {
         owner.run = Some(RunRow {
             id: RunId::new(&owner.name),
-            // One that has no name is noted with the references.
+            // A stream without a name is reported with the references.
             version: names.text(version).unwrap_or_default(),
             status: columns::status(status)?,
             wake_ms,
@@ -162,7 +162,7 @@ fn take(check: &mut Check<'_>, owner: &Owner, seen: &mut Seen, chunk: Chunk) {
         false => report.unchecked += 1,
     }
     report.events += chunk.count;
-    // The beginnings of streams that are no run's may have been trimmed.
+    // The beginnings of streams other than runs' may have been trimmed.
     let is_beginning = seen.len == 0 && owner.run.is_none();
     if chunk.first != seen.len && !is_beginning {
         let problem = format!("events {} to {} are missing", seen.len, chunk.first);
@@ -224,7 +224,7 @@ fn end(check: &mut Check<'_>, owner: &Owner, seen: &Seen) {
     };
     check.report.runs += 1;
     let wrong = check.inspector.run(row);
-    // What is missing is said; that it leads elsewhere follows.
+    // Missing events are reported; that the rest leads elsewhere follows.
     let is_whole = check.report.findings.len() == known
         && check
             .report

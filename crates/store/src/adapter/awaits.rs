@@ -31,8 +31,9 @@ pub trait AwaitStore: Send + Sync + 'static {
     ) -> Result<Vec<SignalRecord>>;
 
     /// The open awaits that a signal of the outbox may fire and has not, oldest first: those that
-    /// were there before its event, of its tenant, with equalities that hold. One with a filter is
-    /// to be judged; one without was left over (see [`crate::Signal::MAX_FIRED`]) and is to be fired.
+    /// existed before its event, of its tenant, with equalities that hold. An await with a filter
+    /// is to be judged; one without was left over (see [`crate::Signal::MAX_FIRED`]) and is to be
+    /// fired.
     async fn candidates(
         &self,
         signal: &SignalRecord,

@@ -1,4 +1,4 @@
-//! Applying commits, and the clock that leases and limits go by.
+//! Applying commits, and the clock of leases and limits.
 
 use std::sync::Arc;
 
@@ -7,27 +7,28 @@ use riverrun_types::Millis;
 
 use crate::{Commit, GroupId, Receipt, Result};
 
-/// Applies commits, and has the clock that leases and limits go by.
+/// Applies commits, and has the clock of leases and limits.
 #[async_trait]
 pub trait CommitStore: Send + Sync + 'static {
-    /// Applies each commit of the group whole or refuses it, in order, and makes all of them
-    /// durable together before it answers. A refusal affects no other commit of the group; a failure
-    /// of the disk fails the whole group. Called by the [`crate::Writer`] alone.
+    /// Applies each commit of the group whole or rejects it, in order, and makes all of them
+    /// durable together before it answers. A rejection affects no other commit of the group; a
+    /// failure of the disk fails the whole group. Called by the [`crate::Writer`] alone.
     ///
-    /// Each group has an id of its own. A store behind a network keeps it with the group, so that
-    /// after a lost answer it finds out whether the group was applied: [`crate::Error::Unavailable`] means
-    /// that nothing of it was.
+    /// Each group has an id of its own. A store behind a network stores it with the group, so that
+    /// it can check after a lost answer whether the group was applied:
+    /// [`crate::Error::Unavailable`] means that no part of it was.
     async fn commit(&self, id: GroupId, group: Arc<[Commit]>) -> Vec<Result<Receipt>>;
 
-    /// The same for one commit with which no other waits, in the calling thread, which is kept until
-    /// it is durable. None where that cannot be done, now or ever. Called by the [`crate::Writer`] alone.
+    /// The same for one commit without others that wait, in the calling thread, which blocks until
+    /// it is durable. None if that cannot be done, now or ever. Called by the [`crate::Writer`]
+    /// alone.
     fn commit_here(&self, _commit: &Commit) -> Option<Result<Receipt>> {
         None
     }
 
     /// Whether a group that is committed again under its id is not applied again, but answered as
-    /// before. A store whose answers can be lost must know that; one in this process need not, and
-    /// judges the group anew.
+    /// before. A store whose answers can be lost must check that; a store in this process need not,
+    /// and judges the group anew.
     fn remembers_groups(&self) -> bool {
         false
     }

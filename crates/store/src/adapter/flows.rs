@@ -7,8 +7,9 @@ use crate::{FlowRecord, Result};
 /// Definitions of flows.
 #[async_trait]
 pub trait FlowStore: Send + Sync + 'static {
-    /// The definition of an id and a version, or every definition that is registered, in no
-    /// particular order. A damaged one is an error for who asks for it, and left out of all.
+    /// The definition of an id and a version, or every registered definition, in no particular
+    /// order. A damaged definition is an error if it is read by id, and left out of the list of
+    /// all.
     async fn flows(&self, one: Option<(&str, &str)>) -> Result<Vec<FlowRecord>>;
 
     /// The definition of an id and a version.

@@ -11,8 +11,8 @@ pub trait HealthStore: Send + Sync + 'static {
     /// Proves that a write can be made durable now, and that there is room for more.
     async fn check(&self) -> Result<()>;
 
-    /// Resolves, with the reason, when the data was taken away under the store, so that it can
-    /// never be written again. A store to which that cannot happen never resolves.
+    /// Resolves, with the reason, when the data was taken away from under the store, so that it can
+    /// never be written again. Never resolves for a store to which that cannot happen.
     async fn gone(&self) -> Error {
         std::future::pending().await
     }
@@ -22,6 +22,6 @@ pub trait HealthStore: Send + Sync + 'static {
     /// Facts about the adapter for people: its name, where the data is, versions, sizes.
     async fn describe(&self) -> Result<Json>;
 
-    /// Finishes what is under way and closes. Later calls answer [`Error::Closed`].
+    /// Finishes the operations under way and closes. Later calls answer [`Error::Closed`].
     async fn close(&self) -> Result<()>;
 }

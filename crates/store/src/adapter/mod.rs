@@ -1,5 +1,5 @@
-//! What an adapter implements: a trait for each subject, in a file of its own. [`Store`] is all of
-//! them, which is what the runtime works with.
+//! The traits that an adapter implements: one for each subject, in a file of its own. [`Store`] is
+//! all of them; the runtime works with it.
 
 mod awaits;
 mod commits;

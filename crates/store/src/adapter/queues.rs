@@ -15,14 +15,15 @@ pub trait QueueStore: Send + Sync + 'static {
     /// to `claim.owner`, durably.
     async fn claim_jobs(&self, claim: ClaimJobs) -> Result<ClaimedJobs>;
 
-    /// A lease that holds nothing yet, for jobs that begin where they are added ([`crate::TakeJobs`]).
+    /// A lease that holds no job yet, for jobs that begin where they are added
+    /// ([`crate::TakeJobs`]).
     async fn lease_jobs(&self, owner: &Name, until_ms: Millis) -> Result<u64>;
 
-    /// Moves the expiry of the leases with these tokens, and returns those that are lost and the
-    /// jobs under them that are to stop.
+    /// Moves the expiry of the leases with these tokens, and returns the lost leases and the jobs
+    /// under them that must stop.
     async fn keep_jobs(&self, tokens: &[u64], until_ms: Millis) -> Result<JobBeats>;
 
-    /// Up to `limit` jobs whose lease has run out, and when the next lease runs out. Delayed jobs
+    /// Up to `limit` jobs whose lease has expired, and when the next lease expires. Delayed jobs
     /// whose time has come wait from now on, also in queues without claims.
     async fn stalled_jobs(
         &self,
@@ -30,12 +31,13 @@ pub trait QueueStore: Send + Sync + 'static {
         limit: usize,
     ) -> Result<(Vec<StalledJob>, Option<Millis>)>;
 
-    /// Removes up to `purge.limit` jobs that are not active, the oldest first, and says how many.
+    /// Removes up to `purge.limit` jobs that are not active, the oldest first, and returns how
+    /// many.
     async fn purge_jobs(&self, purge: &Purge) -> Result<u64>;
 
     async fn job(&self, id: &RunId) -> Result<Option<JobRecord>>;
 
-    /// The job that was added last, to whatever queue.
+    /// The job that was added last, in any queue.
     async fn newest_job(&self) -> Result<Option<RunId>>;
 
     /// How many waiting jobs of the same queue and key (or of none) begin before this one, counted

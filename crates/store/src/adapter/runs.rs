@@ -24,17 +24,17 @@ pub trait RunStore: Send + Sync + 'static {
     /// The latest snapshot that covers at most the first `len` events of the run's stream.
     async fn snapshot(&self, run: &RunId, len: u64) -> Result<Option<Snapshot>>;
 
-    /// Claims up to `claim.limit` run tasks that are due and not leased, or whose lease has run
-    /// out, earliest first, and leases them to `claim.owner`, durably.
+    /// Claims up to `claim.limit` run tasks that are due and not leased, or whose lease has
+    /// expired, earliest first, and leases them to `claim.owner`, durably.
     async fn claim_run_tasks(&self, claim: ClaimRunTasks) -> Result<Vec<ClaimedRunTask>>;
 
     /// Moves the expiry of leases that are still held, and returns which were woken or lost.
     async fn heartbeat(&self, leases: &[RunLease], until_ms: Millis) -> Result<Vec<Beat>>;
 
-    /// When the next run task becomes due or the next lease of one runs out.
+    /// When the next run task becomes due or the next lease of one expires.
     async fn next_due(&self) -> Result<Option<Millis>>;
 
-    /// Keeps a run from being claimed until it is woken, without reading it. For a run that cannot be
-    /// read; a run that does not exist changes nothing.
+    /// Keeps a run from being claimed until it is woken, without reading it. For a run that cannot
+    /// be read; does nothing if the run does not exist.
     async fn set_aside(&self, run: &RunId) -> Result<()>;
 }

@@ -10,7 +10,7 @@ use crate::{DueTriggers, Page, Result, TriggerRecord};
 pub trait TriggerStore: Send + Sync + 'static {
     async fn trigger(&self, id: &str) -> Result<Option<TriggerRecord>>;
 
-    /// The version under which a trigger that is there, or was there and is remembered, is known.
+    /// The current version of a trigger, or the last one of a removed trigger that is remembered.
     async fn trigger_version(&self, id: &str) -> Result<Option<u64>>;
 
     /// A page of triggers, by id.
@@ -20,6 +20,6 @@ pub trait TriggerStore: Send + Sync + 'static {
         cursor: Option<&str>,
     ) -> Result<Page<TriggerRecord>>;
 
-    /// Up to `limit` enabled schedules that are due, and when another one will be.
+    /// Up to `limit` enabled schedules that are due, and when the next one will be.
     async fn due_triggers(&self, now_ms: Millis, limit: usize) -> Result<DueTriggers>;
 }

@@ -1,4 +1,4 @@
-//! Those who wait for the end of a run, and for nothing before it.
+//! Subscribers to the end of a run only.
 
 use std::sync::{
     Arc,
@@ -21,7 +21,7 @@ impl Hub {
         }
     }
 
-    /// Tells those who wait for a run that it has ended, or is gone.
+    /// Notifies the subscribers to a run that it has ended, or was deleted.
     pub(super) fn ended(&self, run: &RunId) {
         if let Some((_, end)) = self.ends.remove(run) {
             end.has_come.store(true, Ordering::Release);
@@ -36,7 +36,7 @@ pub(super) struct End {
     notify: Notify,
 }
 
-/// The end of a run, as one who waits for it knows it.
+/// The end of a run, as a subscriber waits for it.
 pub struct Ending {
     hub: Arc<Hub>,
     run: RunId,
@@ -44,7 +44,7 @@ pub struct Ending {
 }
 
 impl Ending {
-    /// Returns when the run has ended, or is gone.
+    /// Returns when the run has ended, or was deleted.
     pub async fn come(&self) {
         loop {
             let ended = self.end.notify.notified();
@@ -58,7 +58,7 @@ impl Ending {
 
 impl Drop for Ending {
     fn drop(&mut self) {
-        // The hub's own and this one: whoever else waits has a copy too.
+        // The hub's own and this one: every other subscriber has a copy too.
         self.hub.ends.remove_if(&self.run, |_, end| {
             Arc::ptr_eq(end, &self.end) && Arc::strong_count(end) == 2
         });
@@ -88,7 +88,7 @@ mod tests {
         hub.ended(&run);
         assert!(has_come(&first) && has_come(&first) && has_come(&second));
         assert!(!has_come(&other));
-        // The next run of that id is another one, whoever still knows the first.
+        // The next run of that id is another one, even for subscribers to the first.
         let next = hub.ending(&run);
         drop((first, second));
         assert!(!has_come(&next));

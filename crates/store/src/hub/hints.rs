@@ -1,4 +1,4 @@
-//! Hints of and to the hubs of other instances.
+//! Hints sent to and received from the hubs of other instances.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::{Batch, Hub};
 use crate::Hint;
 
 impl Hub {
-    /// Sends a hint, which is made only if there are other instances.
+    /// Sends a hint, which is created only if other instances exist.
     pub(super) fn send(&self, hint: impl FnOnce() -> Hint) {
         if self.has_others {
             self.bus.send(hint());
@@ -78,7 +78,7 @@ impl Hub {
     }
 }
 
-/// What a commit means for the listeners of all instances.
+/// The effects of a commit on the listeners of all instances.
 impl Hub {
     pub(super) fn nudge_for_all(&self, run: &RunId) {
         self.nudge(run);

@@ -1,4 +1,4 @@
-//! Those who hold the lease of a run and want to know when somebody else moves it.
+//! Holders of a run's lease, which are notified when another task moves the run.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 use super::Hub;
 
 impl Hub {
-    /// Registers the holder of a run's lease; it is notified when anybody else moves the run.
+    /// Registers the holder of a run's lease; it is notified when any other task moves the run.
     pub fn hold(self: &Arc<Self>, run: &RunId) -> Holder {
         let notify = Arc::new(Notify::new());
         self.holders.insert(run.clone(), notify.clone());
@@ -19,7 +19,7 @@ impl Hub {
         }
     }
 
-    /// Tells the holder of a run's lease, if it is here, to look again.
+    /// Notifies the holder of a run's lease, if it is here.
     pub fn nudge(&self, run: &RunId) {
         if let Some(holder) = self.holders.get(run) {
             holder.notify_one();
@@ -35,7 +35,7 @@ pub struct Holder {
 }
 
 impl Holder {
-    /// Waits until somebody else moved the run. A nudge that came before is not lost.
+    /// Waits until another task moved the run. An earlier notification is not lost.
     pub async fn nudged(&self) {
         self.notify.notified().await;
     }

@@ -1,4 +1,4 @@
-//! News of jobs: the channels of their queues, and those who read the stream of one.
+//! Live events of jobs: to the channels of their queues and the readers of a job's stream.
 
 use std::sync::{Arc, atomic::Ordering};
 
@@ -8,8 +8,8 @@ use super::{Batch, Hub};
 use crate::{ClaimedJob, Hint, JobState};
 
 impl Hub {
-    /// Tells listeners that jobs of a queue have begun. What was committed before they were claimed
-    /// is published first: a job begins after it was added.
+    /// Notifies listeners that jobs of a queue have begun. Commits before the claim are published
+    /// first: a job begins after it was added.
     pub async fn claimed(&self, queue: &Name, jobs: &[ClaimedJob], now_ms: Millis) {
         if jobs.is_empty() {
             return;
@@ -23,7 +23,7 @@ impl Hub {
         }
     }
 
-    /// Tells listeners that a job began where it was added.
+    /// Notifies listeners that a job began where it was added.
     pub(super) fn taken(&self, job: &ClaimedJob) {
         if !self.channels.is_silent() {
             let queue = &job.lease.queue;
@@ -33,7 +33,7 @@ impl Hub {
         self.job_for_all(&job.lease.id);
     }
 
-    /// Tells listeners that jobs of a queue were removed together.
+    /// Notifies listeners that jobs of a queue were removed together.
     pub fn purged(&self, queue: &Name, state: JobState, removed: u64, now_ms: Millis) {
         self.look_everywhere();
         self.send(|| Hint::JobsRemoved);
@@ -45,7 +45,7 @@ impl Hub {
         }
     }
 
-    /// Tells those who read the streams of jobs to look whether theirs are still there.
+    /// Notifies the readers of job streams, which check whether their job still exists.
     pub fn look_everywhere(&self) {
         if self.jobs.load(Ordering::Acquire) == 0 {
             return;
@@ -57,7 +57,7 @@ impl Hub {
         }
     }
 
-    /// Tells those who read the stream of a job to look again: its row has moved.
+    /// Notifies the readers of a job's stream that its row has moved.
     pub(super) fn look(&self, job: &RunId) {
         if self.jobs.load(Ordering::Acquire) == 0 {
             return;

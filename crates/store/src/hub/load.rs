@@ -1,8 +1,8 @@
-//! What the hub holds for readers that have not read it yet.
+//! The batches that the hub holds for slow readers.
 //!
-//! A batch is kept until the slowest reader of its stream has it, or has fallen so far behind that
-//! it must read the store. With many streams that is much, so all batches together are bounded:
-//! beyond that readers only get a notice to read the store.
+//! A batch is held until the slowest reader of its stream has it, or has fallen so far behind that
+//! it must read the store. With many streams that is a lot of memory, so all batches together are
+//! bounded: beyond that limit readers only get a signal to read the store.
 
 use std::sync::{
     Arc,
@@ -13,10 +13,10 @@ use riverrun_types::{Draft, Json};
 
 /// The most bytes of a single batch.
 const MAX_BATCH_BYTES: usize = 1 << 20;
-/// About what an event takes beside its payload.
+/// The approximate overhead of an event beside its payload.
 const ENVELOPE_BYTES: usize = 512;
 
-/// The bytes of all batches that somebody holds.
+/// The bytes of all held batches.
 #[derive(Clone, Debug)]
 pub(crate) struct Loads {
     max_bytes: usize,

@@ -1,7 +1,7 @@
-//! Live delivery by kind: events of all streams, to those who listen to their kinds.
+//! Live delivery by kind: events of all streams, to the listeners of their kinds.
 //!
-//! Listeners to the same kinds share a channel. Nothing is built while nobody listens, and what a
-//! listener loses it finds in the log.
+//! Listeners to the same kinds share a channel. Without a listener no batch is built, and a
+//! listener that misses one reads the log.
 
 use std::sync::{
     Arc,
@@ -18,7 +18,7 @@ use crate::{Kinds, Logged};
 /// Batches that a listener may lag behind before it has to read the log.
 const BACKLOG: usize = 256;
 
-/// Events of one change, in order. Listeners share it. One without events says: look into the log.
+/// Events of one change, in order. Listeners share it. A batch without events means: read the log.
 #[derive(Debug)]
 pub struct LogBatch {
     pub events: Vec<Logged>,
@@ -28,7 +28,7 @@ pub struct LogBatch {
 #[derive(Default)]
 pub(crate) struct LogChannels {
     open: DashMap<Kinds, broadcast::Sender<Arc<LogBatch>>>,
-    /// How many there are: looked at for every change, so it must cost nothing.
+    /// The number of channels, kept apart because it is read for every change.
     count: AtomicUsize,
 }
 
@@ -64,7 +64,7 @@ impl LogChannels {
         }
     }
 
-    /// Tells those who listen to the kinds of these events. The first has the number `no`.
+    /// Sends these events to the listeners of their kinds. The first has the number `no`.
     pub(crate) fn deliver(
         &self,
         loads: &Loads,
@@ -94,7 +94,7 @@ impl LogChannels {
                 Some(_) => taken.collect(),
                 None => Vec::new(),
             };
-            // Nobody there any more is fine: the channel is about to be closed.
+            // Sending to no receiver is fine: the channel is about to be closed.
             let _ = entry.value().send(Arc::new(LogBatch {
                 events,
                 _load: load,
@@ -103,7 +103,7 @@ impl LogChannels {
     }
 }
 
-/// What a listener to kinds hears.
+/// A message to a listener to kinds.
 #[derive(Debug)]
 pub enum LogUpdate {
     Batch(Arc<LogBatch>),

@@ -1,9 +1,9 @@
-//! Live delivery inside one process. Lossy by design: a reader that falls behind, or that doubts,
-//! reads the store from the last position it saw. Correctness never depends on the hub.
+//! Live delivery inside one process. Lossy by design: a reader that falls behind, or cannot be
+//! sure, reads the store from the last position it saw. Correctness never depends on the hub.
 //!
 //! Each kind of listener has a file: readers of a stream (`subscription`), of a queue
-//! (`queue_channel`) and of kinds of events (`log_channel`), holders of leases (`holder`), and those
-//! who wait for the end of a run (`ending`).
+//! (`queue_channel`) and of kinds of events (`log_channel`), holders of leases (`holder`), and
+//! subscribers to the end of a run (`ending`).
 
 mod ending;
 mod hints;
@@ -36,35 +36,35 @@ pub use log_channel::{LogBatch, LogListener, LogUpdate};
 pub use queue_channel::{Listener, QueueUpdate};
 pub use subscription::{Batch, StreamUpdate, Subscription};
 
-/// Who listens to what.
+/// The listeners of this process.
 pub struct Hub {
-    /// Leads to the hubs of other instances.
+    /// Connects to the hubs of other instances.
     bus: Arc<dyn Bus>,
-    /// Whether there can be any: asked for every commit, so it must cost nothing.
+    /// Whether other instances can exist, kept here because it is read for every commit.
     has_others: bool,
     streams: DashMap<StreamName, broadcast::Sender<Arc<Batch>>>,
-    /// What is held for their readers.
+    /// The batches held for their readers.
     loads: Loads,
-    /// How many of them are jobs': looked at for every job, so it must cost nothing.
+    /// How many of them are jobs', kept apart because it is read for every job.
     jobs: AtomicUsize,
     /// The live channels of queues.
     channels: Channels,
-    /// Those who listen to kinds of events, in whatever stream.
+    /// The listeners to kinds of events, in any stream.
     log_channels: LogChannels,
-    /// Groups of commits that were handed to the store, and those of them that were published.
+    /// The groups of commits that were passed to the store, and how many of them were published.
     begun: AtomicU64,
     published: AtomicU64,
     caught_up: Notify,
-    /// Those who hold a run's lease here and want to know when somebody else moves it.
+    /// The holders of runs' leases here, notified when another task moves the run.
     holders: DashMap<RunId, Arc<Notify>>,
-    /// Those who wait for the end of a run.
+    /// The subscribers to the end of a run.
     ends: DashMap<RunId, Arc<End>>,
-    /// Those who claim jobs of a queue here.
+    /// The workers that claim jobs of a queue here.
     workers: DashMap<Name, Arc<Notify>>,
-    /// The earliest time at which a claim may find something, as far as anybody said.
+    /// The earliest reported time at which a claim may find a run task.
     due_ms: AtomicI64,
     due: Notify,
-    /// Whoever looks after the outbox.
+    /// The task that reads the outbox.
     signals: Notify,
     /// Counts changes of triggers.
     triggers: watch::Sender<u64>,
@@ -77,10 +77,10 @@ impl Default for Hub {
 }
 
 impl Hub {
-    /// The bytes that are held for slow readers where nothing else is said.
+    /// The default limit of bytes that are held for slow readers.
     pub const MAX_BYTES: usize = 64 << 20;
 
-    /// A hub that holds at most so many bytes for readers that have not read them yet.
+    /// A hub that holds at most this many bytes for slow readers.
     pub fn new(bus: Arc<dyn Bus>, max_bytes: usize) -> Self {
         let loads = Loads::new(max_bytes);
         Self {
@@ -106,7 +106,7 @@ impl Hub {
 }
 
 impl Hub {
-    /// Listens to what happens to the jobs of a queue from now on.
+    /// Listens to the jobs of a queue from now on.
     pub fn listen(self: &Arc<Self>, queue: &Name, now_ms: Millis) -> Listener {
         Listener::new(self.clone(), queue, now_ms)
     }
@@ -115,7 +115,7 @@ impl Hub {
         &self.channels
     }
 
-    /// Listens to events of these kinds, of whatever stream, from now on.
+    /// Listens to events of these kinds, in any stream, from now on.
     pub fn listen_to(self: &Arc<Self>, kinds: &Kinds) -> LogListener {
         LogListener::new(self.clone(), kinds)
     }
@@ -133,7 +133,7 @@ impl Hub {
         self.caught_up.notify_waiters();
     }
 
-    /// Waits until all that the store was given before now is published, or was refused.
+    /// Waits until every commit that the store got before now is published, or was rejected.
     pub(super) async fn catch_up(&self) {
         let begun = self.begun.load(Ordering::Acquire);
         loop {
@@ -146,27 +146,27 @@ impl Hub {
         }
     }
 
-    /// What is notified when a queue may have something to claim.
+    /// Notified when a queue may have jobs to claim.
     pub fn work(&self, queue: &Name) -> Arc<Notify> {
         self.workers.entry(queue.clone()).or_default().clone()
     }
 
-    /// A queue may have something to claim.
+    /// A queue may have jobs to claim.
     pub fn work_in(&self, queue: &str) {
         if let Some(worker) = self.workers.get(queue) {
             worker.notify_one();
         }
     }
 
-    /// Somebody may claim something at this time.
+    /// A run task may be claimed at this time.
     pub fn due_at(&self, ms: Millis) {
         if self.due_ms.fetch_min(ms, Ordering::AcqRel) > ms {
             self.due.notify_one();
         }
     }
 
-    /// Forgets the earliest time, before the store is asked for it again. What is said between
-    /// the two is kept.
+    /// Resets the earliest time, before the store is asked for it again. Times reported between the
+    /// two are kept.
     pub fn forget_due(&self) {
         self.due_ms.store(NEVER, Ordering::Release);
     }
@@ -175,18 +175,18 @@ impl Hub {
         self.due_ms.load(Ordering::Acquire)
     }
 
-    /// Waits until an earlier due time was said.
+    /// Waits until an earlier due time was reported.
     pub async fn due_changed(&self) {
         self.due.notified().await;
     }
 
-    /// What is notified when something has entered the outbox. It is for one who waits; a signal
-    /// that comes before is not lost.
+    /// Notified when a signal has entered the outbox. It has one waiter; an earlier notification is
+    /// not lost.
     pub fn signals(&self) -> &Notify {
         &self.signals
     }
 
-    /// Changes whenever a trigger comes, goes or is changed, and a schedule with it.
+    /// Changes whenever a trigger, or a schedule with it, is added, changed or removed.
     pub fn triggers(&self) -> watch::Receiver<u64> {
         self.triggers.subscribe()
     }

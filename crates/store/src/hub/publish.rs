@@ -1,4 +1,4 @@
-//! What a commit tells, and whom: the writer says it once the commit is durable.
+//! Publishing a commit: the writer calls this once the commit is durable.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::{Batch, Hub};
 use crate::{Change, Commit, Hint, NewRunTask, Placed, Receipt, RunTaskChange, Settled, Steer};
 
 impl Hub {
-    /// Tells everybody what a commit changed. Called by the writer, in the order of commits.
+    /// Notifies all listeners of a commit's changes. Called by the writer, in the order of commits.
     pub(crate) fn publish(&self, commit: &Commit, receipt: &Receipt) {
         let mut placed = receipt.placed.iter();
         let mut added = receipt.added.iter();
@@ -120,7 +120,7 @@ impl Hub {
                     self.nudge_for_all(job);
                     self.job_for_all(job);
                 }
-                // Whom these woke is in the receipt.
+                // The receipt names the runs that these woke.
                 Change::Await(_)
                 | Change::Unawait(_)
                 | Change::Expire { .. }
@@ -131,7 +131,7 @@ impl Hub {
                 Change::Trigger(_) | Change::Untrigger { .. } => {
                     self.triggers_for_all();
                 }
-                // Whoever takes a due time knows the next one.
+                // The instance that takes a due time knows the next one.
                 Change::Fired(_) | Change::Trim { .. } | Change::Once(_) => {}
                 Change::Wake(run) => {
                     self.nudge_for_all(run);
@@ -183,10 +183,10 @@ impl Hub {
                 .zip(placed.ids(drafts))
                 .map(|(draft, id)| draft.clone().at(id.seq, id.ms, context))
                 .collect(),
-            // Readers get a notice to read the store.
+            // Readers get a signal to read the store.
             None => Vec::new(),
         };
-        // Nobody there any more is fine: the subscription is about to be removed.
+        // Sending to no receiver is fine: the subscription is about to be removed.
         let _ = sender.send(Arc::new(Batch::new(events, load)));
     }
 }

@@ -1,7 +1,7 @@
-//! The live channel of a queue: what happens to its jobs, as it happens.
+//! The live channel of a queue: the events of its jobs, as they happen.
 //!
-//! Nothing of it is stored and nothing is built for a queue that nobody listens to. A listener that
-//! falls behind gets the number of batches that it missed; the jobs themselves are in the store.
+//! None of it is stored, and without a listener no event is built. A listener that falls behind
+//! gets the number of batches that it missed; the jobs themselves are in the store.
 
 use std::sync::{
     Arc,
@@ -20,15 +20,15 @@ use crate::{
 
 /// Batches that a listener may lag behind before it misses some.
 const BACKLOG: usize = 1_024;
-/// Results and errors that are larger are left out here: they are in the job's own stream.
+/// Larger results and errors are left out here: they are in the job's own stream.
 const MAX_BYTES: usize = 8 << 10;
 
-/// The channels of the queues that somebody listens to.
+/// The channels of the queues that have listeners.
 pub(crate) struct Channels {
-    /// What is held for those who listen to them.
+    /// The batches held for their listeners.
     loads: Loads,
     open: DashMap<Name, Arc<Channel>>,
-    /// How many there are: looked at for every job, so it must cost nothing.
+    /// The number of channels, kept apart because it is read for every job.
     count: AtomicUsize,
     /// Grows with every event of any channel, so that ids stay in order when one is opened again.
     next: AtomicU64,
@@ -83,7 +83,7 @@ impl Channels {
         }
     }
 
-    /// Sends what `drafts` gives, if somebody listens to the queue.
+    /// Sends the events of `drafts`, if the queue has a listener.
     fn send(&self, queue: &Name, drafts: impl FnOnce() -> Vec<(RunId, Draft)>) {
         let Some(channel) = self.open.get(queue).map(|channel| channel.clone()) else {
             return;
@@ -106,10 +106,10 @@ impl Channels {
         });
         let mut events: Vec<_> = events.collect();
         if load.is_none() {
-            // There is no room: listeners miss them.
+            // Without room the listeners miss them.
             events.clear();
         }
-        // Nobody there any more is fine: the channel is about to be closed.
+        // Sending to no receiver is fine: the channel is about to be closed.
         let _ = channel.sender.send(Arc::new(Batch::new(events, load)));
     }
 
@@ -173,7 +173,7 @@ impl Channels {
                     waits.draft(ms)
                 }
                 Settled::Released => waits(Reason::Released).draft(ms),
-                // Why is not said here: a step's job is dropped when the run has its outcome.
+                // The reason is left out: a step's job is dropped when the run has its outcome.
                 Settled::Dropped => life::removed(ms, queue),
             };
             vec![(id.clone(), draft)]
@@ -192,7 +192,7 @@ impl Channels {
                 Steer::Retry { at_ms } => waits(Reason::Redriven, *at_ms),
                 Steer::Delay { at_ms } => waits(Reason::Delayed, *at_ms),
                 Steer::Remove => life::removed(now_ms, queue),
-                // Of one that runs its holder will say when it has ended.
+                // The holder of an active job will report its end.
                 Steer::Cancel { .. } if was.state == crate::JobState::Active => return Vec::new(),
                 Steer::Cancel { reason } => {
                     let error = Steer::cancelled(reason.as_deref());
@@ -211,7 +211,7 @@ impl Channels {
         });
     }
 
-    /// Says something about the queue as a whole.
+    /// Sends an event about the queue as a whole.
     pub(crate) fn said(&self, queue: &Name, draft: Draft) {
         self.send(queue, || vec![(RunId::new(queue), draft)]);
     }
@@ -221,11 +221,11 @@ fn small(json: &Json) -> Option<&Json> {
     (json.bytes() <= MAX_BYTES).then_some(json)
 }
 
-/// What a listener to a queue hears.
+/// A message to a listener to a queue.
 #[derive(Debug)]
 pub enum QueueUpdate {
     Batch(Arc<Batch>),
-    /// So many batches were dropped: it was too slow.
+    /// The listener was too slow: this many batches were dropped.
     Missed(u64),
 }
 
@@ -248,7 +248,7 @@ impl Listener {
         }
     }
 
-    /// An id before all that it hears.
+    /// An id before all events that it receives.
     pub fn begin(&self) -> EventId {
         self.begin
     }

@@ -1,4 +1,4 @@
-//! Those who read one stream as it grows.
+//! Readers of one stream as it grows.
 
 use std::sync::{Arc, OnceLock, atomic::Ordering};
 
@@ -10,12 +10,11 @@ use super::{Hub, load::Load};
 /// Batches that a slow reader may lag behind before it has to read the store.
 const BACKLOG: usize = 64;
 
-/// Events of one commit to one stream. Readers of the same stream share it and what they make of
-/// it.
+/// Events of one commit to one stream. Readers of the same stream share it and its serialised form.
 #[derive(Debug)]
 pub struct Batch {
     pub events: Vec<Event>,
-    /// The batch in the form in which readers send it on, made by the first who asks.
+    /// The batch in the form in which readers send it on, built by the first reader.
     wire: OnceLock<Arc<str>>,
     _load: Option<Load>,
 }
@@ -56,16 +55,16 @@ impl Hub {
         }
     }
 
-    /// The streams that somebody listens to.
+    /// The streams that have readers.
     pub fn subscribed(&self) -> usize {
         self.streams.len()
     }
 }
 
-/// What a listener hears.
+/// A message to a reader.
 #[derive(Debug)]
 pub enum StreamUpdate {
-    /// One without events says: the job's row has moved, look again.
+    /// A batch without events means: the job's row has moved, read it again.
     Batch(Arc<Batch>),
     /// Batches were dropped: read the store from the last position seen.
     Missed,

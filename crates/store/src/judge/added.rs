@@ -60,7 +60,7 @@ pub struct Takes<'a> {
 }
 
 impl<'a> Takes<'a> {
-    /// `until_ms`: when the lease runs out, if it exists. Nothing if it has.
+    /// `until_ms`: when the lease expires, if it exists. None if it has expired.
     pub fn of(take: &'a TakeJobs, until_ms: Option<Millis>) -> Option<Self> {
         let is_held = until_ms.is_some_and(|until_ms| until_ms > take.now_ms);
         is_held.then(|| Self {
@@ -95,21 +95,21 @@ impl<'a> Takes<'a> {
 /// How a job holds its unique name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameHold {
-    /// It has none.
+    /// The job has no unique name.
     None,
     UntilEnd,
     /// For a time, or as long as the job is known.
     ForLonger,
-    /// Again until it ends, since it was tried again. No job takes the place of such a job.
+    /// Again until it ends, since it was tried again. No job replaces such a job.
     TakenBack,
 }
 
-/// What becomes of the name of a job that ends.
+/// The effect of a job's end on its unique name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameFate {
     Stays,
-    /// Another job may have it. It stays known who had it, so that the job gets it back when it is
-    /// tried again before that.
+    /// Another job may take it. The store remembers the last job that had it, which takes it back
+    /// if it is tried again before that.
     Free,
     Forgotten,
 }
@@ -128,7 +128,7 @@ impl NameHold {
         matches!(self, Self::UntilEnd | Self::TakenBack)
     }
 
-    /// What becomes of the name of a job that has ended in a state.
+    /// The effect on the name of a job that has ended in a state.
     pub fn after(self, end: JobState) -> NameFate {
         match (self.is_until_end(), end) {
             (true, JobState::Completed) => NameFate::Forgotten,
@@ -138,30 +138,30 @@ impl NameHold {
     }
 }
 
-/// A unique name that is known, and the job that has it or had it last.
+/// A known unique name, and the job that has it or had it last.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NameRow {
     pub until_ms: Millis,
-    /// None: the job was removed, and its name is taken for a while yet.
+    /// None: the job was removed, and its name stays taken for a while.
     pub state: Option<JobState>,
     /// Attempts begun.
     pub attempt: u32,
     pub hold: NameHold,
 }
 
-/// What is done with a new job whose unique name is known.
+/// The decision about a new job whose unique name is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameVerdict {
-    /// It is added and gets the name.
+    /// It is added and takes the name.
     Free,
-    /// Nothing is added: the other job has the name.
+    /// It is not added: the other job has the name.
     Taken,
     /// The other job becomes the new one.
     Replaces,
 }
 
 impl Unique {
-    /// Until when a new job has the name, as far as its own end does not free it.
+    /// Until when a new job has the name, unless its own end frees it earlier.
     pub fn until_ms(&self) -> Millis {
         match self.lasts {
             Lasts::UntilEnd | Lasts::Always => NEVER,
@@ -170,7 +170,8 @@ impl Unique {
     }
 
     pub fn judge(&self, known: &NameRow, created_ms: Millis) -> NameVerdict {
-        // One that failed and waits for its next attempt has begun, as has one that is tried again.
+        // A job that failed and waits for its next attempt has begun, as has one that is tried
+        // again.
         let has_begun = known.attempt > 0 || known.hold != NameHold::UntilEnd;
         let is_delayed = known.state == Some(JobState::Delayed);
         match self.replace {

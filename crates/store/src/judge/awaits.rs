@@ -28,10 +28,10 @@ pub trait AwaitRows: Read {
     ) -> Result<(), Self::Error>;
 }
 
-/// The awaits that a commit has asked for, as its changes have left them so far.
+/// The awaits that a commit has read, as its changes have left them so far.
 #[derive(Default)]
 pub(super) struct Changed {
-    /// None is an await that does not exist, or not any more.
+    /// None is an await that does not exist, or was deleted.
     awaits: HashMap<Name, Option<AwaitRecord>>,
     signals: Vec<Signal>,
     /// The runs that the commit has deleted.
@@ -47,10 +47,10 @@ impl Changed {
     }
 }
 
-/// What becomes of an await that is over: settled, timed out or cancelled.
+/// The effect of an await's end: settled, timed out or cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AwaitEnd {
-    /// It was over before.
+    /// It had ended before.
     Nothing,
     /// A callback is kept as closed until its run is deleted, so that late requests get an answer.
     Closes,
@@ -68,8 +68,8 @@ impl AwaitEnd {
 }
 
 impl AwaitRecord {
-    /// What firing does to it. The value is kept behind those that it was fired with before, and its
-    /// run is woken ([`super::RunTask::wake`]).
+    /// The effect of firing. The value is kept behind the earlier ones, and the run is woken
+    /// ([`super::RunTask::wake`]).
     pub fn fire(&mut self, now_ms: Millis) {
         self.state = AwaitState::Fired;
         self.fired += 1;
@@ -88,7 +88,7 @@ impl<'a, R: Rows> Judging<'a, '_, R> {
         if self.is_followed() {
             let fires = |change: &Change| matches!(change, Change::Fire(fire) if fire.id == new.id);
             let mut record = opened(new);
-            // What it looks back on matters only to a change that fires it as well.
+            // The events on which it looks back matter only to a change that fires it as well.
             if self.later.iter().any(fires) && self.looks_back_on_one(new)? {
                 record.state = AwaitState::Fired;
             }
@@ -117,7 +117,7 @@ impl<'a, R: Rows> Judging<'a, '_, R> {
         self.write(Write::EndAwait(id))
     }
 
-    /// `fired` and `judged`: what the run knows of.
+    /// `fired` and `judged`: the counts that the run knows.
     pub(super) fn expire(&mut self, id: &'a Name, fired: u32, judged: u64) -> Result<(), R::Error> {
         if let Some(found) = self.find_await(id)? {
             let (run, state) = (found.run.clone(), found.state);

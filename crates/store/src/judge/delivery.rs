@@ -1,5 +1,5 @@
-//! An emitted event is delivered to the awaits of its kind: which of them it fires in its own commit,
-//! and whether it goes into the outbox.
+//! Delivery of an emitted event to the awaits of its kind: which of them it fires in its own
+//! commit, and whether it goes into the outbox.
 //!
 //! The adapter finds awaits by shape and key ([`crate::equality`]).
 
@@ -15,8 +15,8 @@ pub struct ShapeRow {
     pub has_filter: bool,
     /// Awaits of it that are open.
     pub open: i64,
-    /// From when on the adapter knows the keys of all events of the kind under this shape, for awaits
-    /// that look back.
+    /// From when on the adapter knows the keys of all events of the kind under this shape, for
+    /// awaits that look back.
     pub logged_ms: Option<Millis>,
 }
 
@@ -46,17 +46,17 @@ pub trait DeliveryRows {
     fn fire(&mut self, shape: i64, awaits: &[Self::Await]) -> Result<(), Self::Error>;
 }
 
-/// What becomes of an event that was delivered.
+/// The result of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
-    /// Nothing is left to do.
+    /// No work is left.
     Done,
-    /// It had no subscriber, and is counted.
+    /// No await took the event; it is counted.
     Unheard,
     /// It goes into the outbox: an expression or a listener decides.
     Outbox,
-    /// It goes into the outbox: awaits that it equals are left over, and later events of its kind
-    /// wait until it is done.
+    /// It goes into the outbox: matching awaits are left over, and later events of its kind wait
+    /// until it is done.
     Rest,
 }
 
@@ -86,7 +86,7 @@ pub fn deliver<R: DeliveryRows>(
             continue;
         }
         let found = rows.open(shape.place, &key, room + 1)?;
-        // What an earlier event has yet to fire is not this one's.
+        // Awaits that an earlier event has yet to fire are not this one's.
         if !found.is_empty() && !is_over && rows.is_behind()? {
             (is_over, room) = (true, 0);
         }
@@ -112,7 +112,7 @@ mod tests {
 
     use super::*;
 
-    /// So many open awaits for each shape.
+    /// This many open awaits for each shape.
     struct Open {
         of: Vec<usize>,
         is_behind: bool,

@@ -1,4 +1,4 @@
-//! What follows for the row of a job from an outcome, or from what people do to it.
+//! Effects on the row of a job, from an outcome or from a request to steer it.
 
 use std::borrow::Cow;
 
@@ -7,11 +7,11 @@ use riverrun_types::{Json, Millis};
 use super::{Cancel, JobRow, added::waits_until};
 use crate::{JobState, Settle, Settled, Steer};
 
-/// What becomes of the row of a job. A job that is not active has no lease.
+/// An effect on the row of a job. A job that is not active has no lease.
 #[derive(Clone, Debug, PartialEq)]
 pub enum JobEffect<'a> {
-    /// It ends: its lane counts it no more, its unique name becomes what
-    /// [`NameHold::after`](super::NameHold::after) says, and it is not cancelled any more.
+    /// It ends: its lane stops counting it, its unique name becomes what
+    /// [`NameHold::after`](super::NameHold::after) returns, and its cancel flag is cleared.
     Ends {
         state: JobState,
         ended_ms: Millis,
@@ -19,10 +19,10 @@ pub enum JobEffect<'a> {
         result: Option<&'a Json>,
         losses: Losses,
     },
-    /// It waits, is delayed or is set aside; its attempts go on from here.
+    /// It waits, is delayed or is set aside; its attempts continue from here.
     Waits {
         state: JobState,
-        /// When it may begin; of a parked one, since when it is.
+        /// When it may begin; for a parked job, since when it is parked.
         at_ms: Millis,
         error: ErrorChange<'a>,
         losses: Losses,
@@ -37,18 +37,18 @@ pub enum JobEffect<'a> {
         at_ms: Millis,
         keeps_checkpoint: bool,
     },
-    /// Its holder is to stop it. The error is the one that it ends with.
+    /// Its holder is asked to stop it, and it ends with this error.
     Stops {
         cancel: Cancel,
         error: ErrorChange<'a>,
     },
-    /// It has this priority.
+    /// It gets this priority.
     Ranks(i32),
     /// It is removed, with its data, its name and its stream.
     Removed,
 }
 
-/// What becomes of the error in a job's row.
+/// The effect on the error in a job's row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ErrorChange<'a> {
     Keep,
@@ -69,17 +69,17 @@ impl ErrorChange<'_> {
     }
 }
 
-/// What becomes of the count of a job's losses, and of that of losses in a row.
+/// The effect on the count of a job's losses, and on that of losses in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Losses {
     OneMore,
-    /// It was no loss: a row of them is over.
+    /// It was no loss: the row of losses is over.
     Ended,
     AsBefore,
 }
 
 impl Settle {
-    /// What the outcome does to the job, which is active under its lease.
+    /// The effect of the outcome on the job, which is active under its lease.
     pub fn effect(&self, cancel: Cancel) -> JobEffect<'_> {
         let now_ms = self.now_ms;
         let ends = |state, error, result| JobEffect::Ends {
@@ -90,7 +90,7 @@ impl Settle {
             losses: Losses::AsBefore,
         };
         let (at_ms, error, losses) = match &self.outcome {
-            // What failed before is forgotten: the stream knows it.
+            // Earlier failures are forgotten: the stream has them.
             Settled::Completed { result } => {
                 return ends(JobState::Completed, ErrorChange::Clear, Some(result));
             }
@@ -112,7 +112,7 @@ impl Settle {
             Settled::Released => (now_ms, ErrorChange::Keep, Losses::AsBefore),
         };
         if cancel != Cancel::No {
-            // The decision that it waits again was made without knowing that it was cancelled.
+            // The decision to try it again was made without knowing that it was cancelled.
             return JobEffect::Ends {
                 state: JobState::Cancelled,
                 ended_ms: now_ms,
@@ -136,7 +136,7 @@ impl Settle {
 }
 
 impl Steer {
-    /// What it does to a job in whose state it makes sense.
+    /// The effect on a job in a state that allows it.
     pub fn effect(&self, job: &JobRow, now_ms: Millis) -> JobEffect<'_> {
         let is_parked = job.state == JobState::Parked;
         let waits = |at_ms: Millis| JobEffect::Waits {
@@ -165,7 +165,7 @@ impl Steer {
                 state: JobState::Parked,
                 at_ms: now_ms,
                 error: set(error),
-                // The attempt of one that runs is lost.
+                // The attempt of a running job is lost.
                 losses: match job.state {
                     JobState::Active => Losses::OneMore,
                     _ => Losses::AsBefore,
@@ -196,7 +196,7 @@ impl Steer {
 }
 
 impl JobRow {
-    /// What becomes of a job that is not needed any more: one that runs is to stop.
+    /// The effect on an obsolete job: a running one is asked to stop.
     pub fn abandoned(&self) -> JobEffect<'static> {
         match self.state {
             JobState::Active => JobEffect::Stops {

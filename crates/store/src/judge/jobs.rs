@@ -1,4 +1,4 @@
-//! Jobs of queues: which outcomes count, and what may be done to a job in which state.
+//! Jobs of queues: which outcomes count, and which requests each state of a job allows.
 
 use foldhash::HashMap;
 use riverrun_types::{Millis, Name, RunId};
@@ -16,7 +16,7 @@ pub struct JobRow {
     pub state: JobState,
     /// How it holds its unique name.
     pub name: NameHold,
-    /// Somebody wants it to stop while it runs.
+    /// It runs and is asked to stop.
     pub cancel: Cancel,
     /// Its data is kept apart from its row.
     pub is_large: bool,
@@ -24,7 +24,7 @@ pub struct JobRow {
     pub has_stream: bool,
 }
 
-/// Whether somebody wants a job that runs to stop.
+/// Whether a running job is asked to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cancel {
     No,
@@ -43,16 +43,16 @@ pub trait JobRows: Read {
     /// The queue of the job with this id.
     fn queue_of_job(&mut self, id: &RunId) -> Result<Option<Name>, Self::Error>;
 
-    /// When a lease of jobs runs out.
+    /// When a lease of jobs expires.
     fn lease_end(&mut self, token: u64) -> Result<Option<Millis>, Self::Error>;
 }
 
-/// The jobs that a commit has changed so far; none is one that it has removed.
+/// The jobs that a commit has changed so far; none is a job that it has removed.
 #[derive(Default)]
 pub(super) struct Changed(HashMap<RunId, Option<JobRow>>);
 
 impl Steer {
-    /// The states in which it makes sense, and what to say in others.
+    /// The states that allow it, and the error message in others.
     fn states(&self) -> (&'static [JobState], &'static str) {
         use JobState::{Active, Cancelled, Completed, Delayed, Failed, Parked, Waiting};
         match self {
@@ -89,7 +89,7 @@ impl Steer {
 }
 
 impl<'a, R: Rows> Judging<'a, '_, R> {
-    /// Refuses ids that somebody chose and that belong to jobs of other queues.
+    /// Rejects requested ids that belong to jobs of other queues.
     pub(super) fn enqueue(&mut self, jobs: &'a NewJobs) -> Result<(), R::Error> {
         for job in jobs.iter().filter(|job| job.is_named) {
             let queue = self.rows.queue_of_job(&job.id)?;
@@ -172,10 +172,10 @@ impl<'a, R: Rows> Judging<'a, '_, R> {
         }
     }
 
-    /// The job that is active under a lease; refuses if there is none.
+    /// The job that is active under a lease; rejects the commit if none is.
     fn job_under(&mut self, lease: &JobLease) -> Result<JobRow, R::Error> {
         let changed = self.changed.jobs.0.get(&lease.id).copied();
-        // A change before may have taken the lease away; no change gives it back.
+        // An earlier change may have taken the lease away; no change gives it back.
         let is_taken =
             changed.is_some_and(|row| row.is_none_or(|row| row.state != JobState::Active));
         let stored = match is_taken {

@@ -1,4 +1,4 @@
-//! Keys that are given once: idempotency keys of runs, keys of events, versions of flows.
+//! Keys that are used once: idempotency keys of runs, keys of events, versions of flows.
 
 use foldhash::{HashMap, HashSet};
 use riverrun_types::{EventId, Json, Name, RunId};
@@ -40,7 +40,7 @@ impl Once {
 }
 
 impl<'a, R: Rows> Judging<'a, '_, R> {
-    /// Refuses a run whose idempotency key is used.
+    /// Rejects a run whose idempotency key is used.
     pub(super) fn claim_run_key(&mut self, new: &NewRun) -> Result<(), R::Error> {
         let Some(key) = RunKey::of(new) else {
             return Ok(());
@@ -54,7 +54,8 @@ impl<'a, R: Rows> Judging<'a, '_, R> {
             let tenant = key.tenant.cloned();
             let key = (key.key.clone(), key.flow.clone(), tenant);
             if !self.changed.keys.runs.insert(key) {
-                // The other run is of this very commit, so neither comes to be; its id is as good.
+                // The other run is of the same commit, so neither is created; its id serves as
+                // well.
                 return refuse(Error::Duplicate(new.id.clone()));
             }
         }

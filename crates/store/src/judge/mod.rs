@@ -1,6 +1,6 @@
-//! The rules of a commit: which rows it needs, what it refuses, and which rows it changes.
+//! The rules of a commit: which rows it needs, when it is rejected, and which rows it changes.
 //!
-//! Every adapter asks the same questions in the same order, so that it brings storage and no rules:
+//! Every adapter follows the same steps in the same order, so that it brings storage and no rules:
 //!
 //! 1. [`Needs::of`] names the rows that a group of commits may read. An adapter that is far from its
 //!    data loads and locks all of them in one trip. One that is near loads each row when it is asked
@@ -11,12 +11,12 @@
 //!    so that the next commit of the group reads their results, and completes the receipt with the
 //!    numbers that only the storage knows ([`crate::Placed::no`]).
 //!
-//! A write is either a row as it is from now on, or a change for which no rule has to know the row:
-//! a counter that grows, a run that is woken. For those the function that computes the new row is
-//! here too (such as [`RunTask::wake`]); an adapter may do the same in its own statement, to save a
-//! read. The conformance suite compares the results.
+//! A write is either a new row, or a change for which no rule has to know the row, such as a
+//! counter that grows or a run that is woken. The function that computes the new row for the latter
+//! is here too (such as [`RunTask::wake`]); an adapter may do the same in its own statement, to
+//! save a read. The conformance suite compares the results.
 //!
-//! Rows carry a `place`: where the adapter finds them again. It means nothing to the rules.
+//! Rows carry a `place`: where the adapter finds them again. The rules ignore it.
 
 mod added;
 mod awaits;
@@ -50,13 +50,14 @@ pub use write::Write;
 
 use crate::{Change, Commit, Error, Receipt};
 
-/// The rules reject a commit. Nothing of it was written.
+/// The rules reject a commit. No part of it was written.
 #[derive(Debug)]
 pub struct Refused(pub Error);
 
-/// Reading rows failed, or the rules refused what was to be done with them.
+/// Reading rows failed, or the rules rejected the commit.
 pub trait Read {
-    /// Tells a refusal, which concerns one commit, from a failure of the storage, which concerns all.
+    /// Separates a rejection, which concerns one commit, from a storage failure, which concerns
+    /// all.
     type Error: From<Refused>;
 }
 
@@ -68,9 +69,9 @@ impl<R: RunRows + StreamRows + KeyRows + JobRows + AwaitRows + TriggerRows> Rows
 /// A commit that is allowed.
 #[derive(Debug)]
 pub struct Verdict<'a> {
-    /// In the order in which they are to be made.
+    /// In the order in which they are applied.
     pub writes: Vec<Write<'a>>,
-    /// As far as the rules know it.
+    /// With the fields that the rules know.
     pub receipt: Receipt,
 }
 
@@ -177,7 +178,7 @@ impl<'a, R: Rows> Judging<'a, '_, R> {
         Ok(())
     }
 
-    /// Whether a change follows that may look at what this one leaves.
+    /// Whether a later change may read the result of this one.
     fn is_followed(&self) -> bool {
         !self.later.is_empty()
     }

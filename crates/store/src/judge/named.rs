@@ -1,4 +1,4 @@
-//! Rows of which [`Needs`] names each before it is read. Debug builds judge every commit on these, so
+//! Rows that [`Needs`] names before they are read. Debug builds judge every commit on these, so
 //! every test of every adapter shows that an adapter may load all rows of a group at once.
 
 use std::ops::ControlFlow;

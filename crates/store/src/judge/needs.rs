@@ -24,35 +24,35 @@ impl<'a> RunKey<'a> {
     }
 }
 
-/// What to load and lock before a group is judged, in a fixed order, so that two groups that meet do
-/// not wait for each other in a circle.
+/// The rows to load and lock before a group is judged, in a fixed order, so that two groups do not
+/// deadlock.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Needs<'a> {
     pub runs: BTreeSet<RunId>,
-    /// Runs whose jobs a commit is decided under.
+    /// Runs whose leases fence a commit.
     pub run_jobs: BTreeSet<&'a RunId>,
     pub run_keys: BTreeSet<RunKey<'a>>,
     pub event_keys: BTreeSet<&'a Name>,
     /// Flows by id and version.
     pub flows: BTreeSet<(&'a Name, &'a Name)>,
-    /// Streams that are no run's. With that of a job go the job's own columns ([`crate::Life`]).
+    /// Streams other than runs'. A job's stream comes with the job's own columns ([`crate::Life`]).
     pub streams: BTreeSet<(&'a Name, &'a Name)>,
-    /// Jobs by id. With a job go its queue and its lane.
+    /// Jobs by id. A job comes with its queue and its lane.
     pub jobs: BTreeSet<&'a RunId>,
     /// Jobs by place, and the tokens of their leases.
     pub job_leases: BTreeSet<(i64, u64)>,
-    /// Tokens of leases of which the end is asked for.
+    /// Tokens of leases whose expiry is read.
     pub leases: BTreeSet<u64>,
     pub queues: BTreeSet<&'a Name>,
     /// Lanes of queues, by queue and key.
     pub lanes: BTreeSet<(&'a Name, &'a Name)>,
     /// Unique names of jobs, by queue and name, with the jobs that have them.
     pub names: BTreeSet<(&'a Name, &'a Name)>,
-    /// Awaits by id. With an await goes the task of its run.
+    /// Awaits by id. An await comes with the task of its run.
     pub awaits: BTreeSet<&'a Name>,
-    /// Kinds of events of which the open awaits and the listeners are asked for.
+    /// Kinds of events whose open awaits and listeners are read.
     pub kinds: BTreeSet<&'a Name>,
-    /// Kinds of which the kept events are asked for, by awaits that look back.
+    /// Kinds whose kept events are read, by awaits that look back.
     pub emitted: BTreeSet<&'a Name>,
     /// Signals of the outbox by number.
     pub signals: BTreeSet<u64>,

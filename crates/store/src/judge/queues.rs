@@ -1,14 +1,13 @@
-//! Queues and lanes: how many jobs they have, and what a job that moves does to that.
+//! Queues and lanes: their counts of jobs, and how a job that moves changes them.
 //!
-//! A lane is the jobs of one key that have not ended. Jobs without a key are a lane too, which has no
-//! row: its turn is in the row of the queue.
+//! A lane holds the jobs of one key that have not ended. Jobs without a key are a lane too, which
+//! has no row: its turn is in the row of the queue.
 
 use riverrun_types::{Millis, Rate};
 
 use crate::JobState;
 
-/// The turn of a lane that has as many active jobs as it may: it is passed over until one of them
-/// ends.
+/// The turn of a lane at its limit of active jobs: it is passed over until one of them ends.
 pub const BLOCKED: i64 = i64::MAX;
 
 /// The part of a queue's row that the rules read and change.
@@ -47,7 +46,7 @@ impl QueueRow {
         }
     }
 
-    /// A job came (from nowhere), moved or went (to nowhere).
+    /// A job was added (from nowhere), moved or was removed (to nowhere).
     pub fn shift(&mut self, from: Option<JobState>, to: Option<JobState>) {
         if let Some(from) = from {
             *self.count(from) -= 1;
@@ -57,13 +56,13 @@ impl QueueRow {
         }
     }
 
-    /// Whether a job may begin where it is added: nothing that waits or is delayed goes before it.
+    /// Whether a job may begin where it is added: no waiting or delayed job goes before it.
     pub fn begins_at_once(&self, concurrency: Option<u32>) -> bool {
         let most = concurrency.map_or(i64::MAX, i64::from);
         !self.paused && self.waiting == 0 && self.delayed == 0 && self.active < most
     }
 
-    /// How many jobs may begin within a rate. A window that is over begins anew.
+    /// How many jobs may begin within a rate. A new window begins once the last one is over.
     pub(super) fn allowed(&mut self, rate: Rate, now_ms: Millis) -> i64 {
         if now_ms >= self.window_end(rate) || now_ms < self.rate_from_ms {
             self.rate_from_ms = now_ms;
@@ -80,16 +79,16 @@ impl QueueRow {
 /// The part of a lane's row that the rules read and change.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LaneRow {
-    /// As the adapter numbers it; 0 for the jobs without a key.
+    /// The adapter's number for it; 0 for the jobs without a key.
     pub place: i64,
     pub turn: i64,
     pub waiting: i64,
     pub active: i64,
-    /// Jobs that have not ended. A lane without any is forgotten.
+    /// Jobs that have not ended. A lane without any is removed.
     pub held: i64,
 }
 
-/// What a job that moves does to the counts of its lane.
+/// The effect of a job that moves on the counts of its lane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LaneShift {
     pub waiting: i64,
@@ -120,8 +119,8 @@ impl LaneRow {
         }
     }
 
-    /// The row after a job has moved; none if the lane is forgotten. A job that ends lets a lane go
-    /// on that was passed over.
+    /// The row after a job has moved; none if the lane is removed. A job that ends unblocks its
+    /// lane.
     pub fn shifted(self, shift: LaneShift, queue: &QueueRow) -> Option<Self> {
         let goes_on = shift.active < 0 && self.turn == BLOCKED;
         let row = Self {

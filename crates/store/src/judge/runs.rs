@@ -9,7 +9,7 @@ use crate::{Advance, Error, Expect, NewRun, Placed, RunLease, RunTaskChange};
 /// The part of a run's row that the rules read and change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunRow {
-    /// 0 for a run that this very commit creates.
+    /// 0 for a run that the same commit creates.
     pub place: i64,
     pub status: RunStatus,
     /// Events in its stream.
@@ -62,7 +62,7 @@ pub struct RunTask {
 }
 
 impl RunTask {
-    /// Somebody for whom the run waits has moved.
+    /// Something for which the run waits has moved.
     pub fn wake(self) -> Self {
         match self.token {
             Some(_) => Self {
@@ -77,8 +77,8 @@ impl RunTask {
         }
     }
 
-    /// The holder of the lease is done until a time. A wake that it may have missed makes the job due
-    /// at once.
+    /// The holder of the lease parks the task until a time. A wake that it may have missed makes
+    /// the task due at once.
     pub fn give_back(self, at_ms: Millis) -> Self {
         Self {
             at_ms: if self.is_woken { 0 } else { at_ms },
@@ -87,8 +87,8 @@ impl RunTask {
         }
     }
 
-    /// Somebody who does not hold the lease sets the time. The holder is woken, so that it looks
-    /// again; a job that is due because it was woken stays due.
+    /// A task without the lease sets the time. The holder is woken, so that it looks again; a run
+    /// task that is due because it was woken stays due.
     pub fn park(self, at_ms: Millis) -> Self {
         match self.token {
             Some(_) => self.wake(),
@@ -103,9 +103,9 @@ impl RunTask {
 
 /// The rows of runs.
 pub trait RunRows: Read {
-    /// Whether the storage refuses to insert a run whose id is taken, with
-    /// [`Error::RunExists`], before it has written anything else of the commit. The rules then do not
-    /// read the row of a run with which a commit begins.
+    /// Whether the storage rejects the insert of a run whose id is taken, with
+    /// [`Error::RunExists`], before it has written any other part of the commit. The rules then do
+    /// not read the row of a run with which a commit begins.
     const INSERT_REFUSES: bool;
 
     fn run(&mut self, id: &RunId) -> Result<Option<RunRow>, Self::Error>;
@@ -114,7 +114,7 @@ pub trait RunRows: Read {
     fn run_task(&mut self, run: &RunId) -> Result<Option<RunTask>, Self::Error>;
 }
 
-/// The runs that a commit has changed; none is one that it has deleted.
+/// The runs that a commit has changed; none is a run that it has deleted.
 #[derive(Default)]
 pub(super) struct Changed(HashMap<RunId, Option<RunRow>>);
 
@@ -124,7 +124,7 @@ impl Changed {
     }
 }
 
-/// Refuses what was decided under a lease that is gone.
+/// Rejects a decision made under a lost lease.
 pub(super) fn judge_lease<R: Rows>(rows: &mut R, lease: Option<&RunLease>) -> Result<(), R::Error> {
     let Some(lease) = lease else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Events that take no decision, and streams that are no run's.
+//! Events that make no decision, and streams other than runs'.
 
 use std::borrow::Cow;
 
@@ -15,20 +15,20 @@ pub fn last_ms(floor_ms: Millis, drafts: &[Draft]) -> Millis {
         .fold(floor_ms, |last, draft| last.max(draft.ms))
 }
 
-/// A stream that is no run's.
+/// A stream other than a run's.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StreamRow {
-    /// 0 for one that is not stored yet.
+    /// 0 for a stream that is not stored yet.
     pub place: i64,
     pub len: u64,
     pub last_ms: Millis,
 }
 
-/// The rows of streams that are no run's.
+/// The rows of streams other than runs'.
 pub trait StreamRows: Read {
     fn stream(&mut self, name: &StreamName) -> Result<Option<StreamRow>, Self::Error>;
 
-    /// What the row of a job says of its life.
+    /// The events of a job's life in its row.
     fn job_life(&mut self, id: &str) -> Result<Option<Life>, Self::Error>;
 }
 
@@ -36,23 +36,23 @@ pub trait StreamRows: Read {
 #[derive(Clone, Copy)]
 struct Changing {
     stored: Option<StreamRow>,
-    /// How long it is for a reader.
+    /// The length of the stream for a reader.
     len: u64,
 }
 
 #[derive(Default)]
 pub(super) struct Changed(HashMap<StreamName, Changing>);
 
-/// What adding events does to a stream that is no run's.
+/// The effect of adding events to a stream other than a run's.
 #[derive(Debug)]
 pub struct Extension<'a> {
     /// The events, behind those of a job's life that the stream did not hold.
     pub drafts: Cow<'a, [Draft]>,
-    /// The row from now on, at the place that it had.
+    /// The new row, at its old place.
     pub row: StreamRow,
     /// Where all of `drafts` are.
     pub placed: Placed,
-    /// How many of them tell the life of a job.
+    /// How many of them are events of the job's life.
     pub life_len: u64,
 }
 
@@ -133,8 +133,8 @@ impl<'a, R: Rows> Judging<'a, '_, R> {
             Some(changing) => *changing,
             None => {
                 let stored = self.rows.stream(stream)?;
-                // What a job's row says of its life counts for a reader, though it is not stored.
-                // Only an expectation, of this change or of a later one, asks for it.
+                // The events in a job's row count for a reader, though they are not stored. Only an
+                // expectation, of this change or of a later one, reads them.
                 let is_asked = change.expect != Expect::Any || self.is_followed();
                 let life = match stream.is_job() && is_asked {
                     true => self.rows.job_life(&stream.id)?,
@@ -147,7 +147,7 @@ impl<'a, R: Rows> Judging<'a, '_, R> {
                 }
             }
         };
-        // A stream that is no run's takes no turns.
+        // Only a run takes turns.
         fits(change, 0, changing.len)?;
         if self.is_followed() {
             let changing = Changing {

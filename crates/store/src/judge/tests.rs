@@ -1,5 +1,4 @@
-//! The rules on rows in memory. That they ask only for rows that were named is checked wherever they
-//! run (`named`).
+//! The rules on rows in memory. `named` checks everywhere that the rules read only named rows.
 
 #![allow(clippy::unwrap_used)]
 
@@ -16,7 +15,7 @@ use crate::{
     Signal, Steer,
 };
 
-/// Has one row of each kind, whatever is asked for.
+/// Has one row of each kind for every key.
 struct OneOfEach {
     run: Option<RunRow>,
     trigger: TriggerRow,
@@ -126,7 +125,7 @@ impl TriggerRows for OneOfEach {
     }
 }
 
-/// Judges changes of one commit: how many writes they make, or the code of the refusal.
+/// Judges the changes of one commit: returns the number of writes, or the code of the error.
 fn judged(changes: Vec<Change>) -> Result<usize, &'static str> {
     let commit = Commit {
         changes,
@@ -322,7 +321,7 @@ fn later_changes_see_earlier_ones_and_only_named_rows_are_read() {
     // Keys.
     check(vec![once(), once()], Err("EVENT_EXISTS"));
     check(vec![flow(), flow()], Err("FLOW_KEPT"));
-    // Jobs: an outcome counts once, and no outcome counts after the lease was taken away.
+    // Jobs: an outcome counts once, and not after the lease was taken away.
     check(vec![note(), settle(completed())], Ok(2));
     check(
         vec![settle(completed()), settle(completed())],

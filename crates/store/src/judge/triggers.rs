@@ -9,16 +9,16 @@ use crate::{Error, Firing, NewTrigger, NextDue};
 /// The part of a trigger's row that the rules read.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TriggerRow {
-    /// 0 for a trigger that never was.
+    /// 0 for a trigger that never existed.
     pub version: u64,
     pub due_ms: Option<Millis>,
-    /// False for one that was removed.
+    /// False for a removed trigger.
     pub exists: bool,
 }
 
 /// The rows of triggers.
 pub trait TriggerRows: Read {
-    /// The default for a trigger that never was.
+    /// The default for a trigger that never existed.
     fn trigger(&mut self, id: &Name) -> Result<TriggerRow, Self::Error>;
 
     /// The trigger that has a route.
@@ -29,7 +29,7 @@ pub trait TriggerRows: Read {
 #[derive(Default)]
 pub(super) struct Changed {
     rows: HashMap<Name, TriggerRow>,
-    /// The routes that it has given, and to which triggers.
+    /// The routes that it has taken, and for which triggers.
     routes: HashMap<Name, Name>,
     /// The triggers that do not have their stored routes any more.
     moved: HashSet<Name>,
@@ -52,7 +52,7 @@ impl<'a, R: Rows> Judging<'a, '_, R> {
         Ok(owner.filter(|owner| !changed.moved.contains(owner)))
     }
 
-    /// Notes what a change leaves. The routes of the trigger are free.
+    /// Records the result of a change. The routes of the trigger are free.
     fn set_trigger(&mut self, id: &Name, row: TriggerRow) {
         let changed = &mut self.changed.triggers;
         changed.rows.insert(id.clone(), row);

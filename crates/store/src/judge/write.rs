@@ -8,7 +8,7 @@ use crate::{
     Settle, Signal, Steer,
 };
 
-/// One change to rows. Those of a commit are made in order, all or none.
+/// One change to rows. The writes of a commit are applied in order, all or none.
 #[derive(Debug)]
 pub enum Write<'a> {
     /// Inserts a run with its tags, its job and its snapshot. Its events follow.
@@ -28,7 +28,7 @@ pub enum Write<'a> {
         run: RunId,
         row: RunRow,
     },
-    /// Stores events of a run at the place that the receipt names for them. They may be none.
+    /// Stores events of a run at the place that the receipt names for them. The list may be empty.
     AddEvents {
         run: RunId,
         /// 0 if this commit creates the run.
@@ -37,8 +37,8 @@ pub enum Write<'a> {
         /// Which of [`crate::Receipt::placed`] it is.
         receipt: usize,
     },
-    /// Adds events to a stream that is no run's, as [`super::Extension`] says. It is computed when
-    /// it is written: to the stream of a job it adds what the job's row says by then.
+    /// Adds events to a stream other than a run's, as [`super::Extension`] defines. It is computed
+    /// when it is written: a job's stream also gets the events of the job's row at that time.
     AddToStream {
         change: &'a Append,
         /// The row before this commit.
@@ -46,16 +46,16 @@ pub enum Write<'a> {
         /// Which of [`crate::Receipt::placed`] it is.
         receipt: usize,
     },
-    /// The holder of the run task gives it back ([`super::RunTask::give_back`]). If the task was
-    /// woken meanwhile the receipt names the run as woken.
+    /// The holder releases the run task ([`super::RunTask::give_back`]). If the task was woken
+    /// meanwhile the receipt names the run as woken.
     GiveBackRun {
         run: &'a RunId,
         place: i64,
         token: u64,
         at_ms: Millis,
     },
-    /// Somebody else sets the time of the run task ([`super::RunTask::park`]), which is made if
-    /// there is none.
+    /// A task without the lease sets the time of the run task ([`super::RunTask::park`]), which is
+    /// created if it does not exist.
     ParkRun {
         run: &'a RunId,
         place: i64,
@@ -71,35 +71,35 @@ pub enum Write<'a> {
         run: &'a RunId,
         place: i64,
     },
-    /// Removes a run and all that is its own.
+    /// Removes a run and all its data.
     DeleteRun {
         run: &'a RunId,
         place: i64,
     },
     InsertFlow(&'a FlowRecord),
-    /// Keeps the ids of events under a key, as [`Once::ids`] says.
+    /// Keeps the ids of events under a key, as [`Once::ids`] returns them.
     InsertKey(&'a Once),
     /// Adds jobs that are new, and names all of them in the receipt.
     AddJobs(&'a NewJobs),
-    /// Does to a job what [`Settle::effect`] says. `job` is the row before.
+    /// Applies [`Settle::effect`] to a job. `job` is the row before.
     SettleJob {
         settle: &'a Settle,
         job: JobRow,
     },
     NoteJob(&'a Note),
-    /// Does to a job what [`Steer::effect`] says, and names it in the receipt.
+    /// Applies [`Steer::effect`] to a job, and names it in the receipt.
     SteerJob {
         job: &'a RunId,
         steer: &'a Steer,
         now_ms: Millis,
     },
-    /// Does to a job what [`JobRow::abandoned`] says, if it exists.
+    /// Applies [`JobRow::abandoned`] to a job, if it exists.
     AbandonJob {
         job: &'a RunId,
     },
     /// Removes a job, if it exists.
     RemoveJob(&'a RunId),
-    /// Makes the queue if it does not exist.
+    /// Creates the queue if it does not exist.
     PauseQueue {
         queue: &'a Name,
         paused: bool,
@@ -110,7 +110,7 @@ pub enum Write<'a> {
         new: &'a NewAwait,
         place: i64,
     },
-    /// Does to an await what [`super::AwaitEnd`] says, if it exists.
+    /// Applies [`super::AwaitEnd`] to an await, if it exists.
     EndAwait(&'a Name),
     /// Fires an await ([`crate::AwaitRecord::fire`]).
     FireAwait(&'a Fire),

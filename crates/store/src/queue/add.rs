@@ -1,21 +1,21 @@
-//! Jobs that are added, and the names under which a queue has one at a time.
+//! New jobs, and the unique names under which a queue has one job at a time.
 
 use std::sync::Arc;
 
 use riverrun_types::{Json, Millis, Name, RunId};
 
-/// A job that is added to a queue. The queue is made by its first job.
+/// A job that is added to a queue. Its first job creates the queue.
 #[derive(Clone, Debug)]
 pub struct NewJob {
-    /// The same id again is the same job: nothing is added.
+    /// Adding the same id again adds no job.
     pub id: RunId,
-    /// Somebody chose the id: if a job of another queue has it, the commit is refused.
+    /// The caller chose the id: if a job of another queue has it, the commit is rejected.
     pub is_named: bool,
     pub queue: Name,
     /// The queue's name when absent.
     pub name: Option<Name>,
     pub data: Json,
-    /// Higher goes first, within a key.
+    /// Higher priorities go first, within a key.
     pub priority: i32,
     /// Not before this time.
     pub at_ms: Option<Millis>,
@@ -23,9 +23,9 @@ pub struct NewJob {
     /// Jobs of one key share its concurrency and its turn: keys are served in turn.
     pub key: Option<Name>,
     pub unique: Option<Unique>,
-    /// The story that it belongs to, if that is not its own.
+    /// The story that the job belongs to, if it is not its own.
     pub correlation: Option<Name>,
-    /// Everything else that was asked for, as JSON.
+    /// All other options of the request, as JSON.
     pub options: Option<Json>,
 }
 
@@ -37,8 +37,8 @@ pub type NewJobs = Arc<[NewJob]>;
 pub struct Unique {
     pub key: Name,
     pub lasts: Lasts,
-    /// A job of that name that is still delayed becomes the new one instead of staying as it is;
-    /// one that has begun, be it only to fail and wait again, does not count.
+    /// A job of that name that is still delayed becomes the new one instead of staying as it is. A
+    /// job that has begun does not, even if it failed and waits again.
     pub replace: bool,
 }
 
@@ -52,10 +52,10 @@ pub enum Lasts {
     Until(Millis),
 }
 
-/// What became of a job that was to be added.
+/// The result for a job that was to be added.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Added {
     pub id: RunId,
-    /// False: a job of this id or unique name was there; `id` is that job's.
+    /// False: a job of this id or unique name existed; `id` is that job's.
     pub created: bool,
 }

@@ -1,4 +1,4 @@
-//! Jobs that are claimed: by whom, within which limits, and what is known of them.
+//! Claims of jobs: their holder, their limits, and the claimed jobs.
 
 use riverrun_types::{Json, Millis, Name, QueueLimits, RunId};
 
@@ -9,7 +9,7 @@ pub struct JobLease {
     pub queue: Name,
     /// The attempt's number, from 1.
     pub attempt: u32,
-    /// Where the store finds it; means nothing to anybody else.
+    /// Where the store finds it; callers pass it back unchanged.
     pub place: i64,
     pub token: u64,
 }
@@ -25,12 +25,12 @@ pub struct ClaimJobs {
     pub limits: QueueLimits,
 }
 
-/// Whoever adds jobs has room for them: they are born active under this lease and need not be
-/// claimed. A job waits like any other where its queue is paused, where another one waits or is
-/// delayed, which goes first, where there is no room, or where the lease is gone.
+/// The writer of added jobs has room for them: they are created as active under this lease and need
+/// not be claimed. A job waits like any other if its queue is paused, if another job waits or is
+/// delayed and goes first, without room, or if the lease is lost.
 #[derive(Clone, Debug)]
 pub struct TakeJobs {
-    /// Given by [`crate::adapter::QueueStore::lease_jobs`].
+    /// From [`crate::adapter::QueueStore::lease_jobs`].
     pub token: u64,
     pub now_ms: Millis,
     pub rooms: Vec<QueueRoom>,
@@ -48,10 +48,10 @@ pub struct QueueRoom {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClaimedJobs {
     pub jobs: Vec<ClaimedJob>,
-    /// When it makes sense to ask again if nothing else happens: a delayed job's time, the end of
-    /// a rate's window, when a part of a batch has waited long enough.
+    /// When to claim again if nothing else happens: a delayed job's time, the end of a rate's
+    /// window, when a part of a batch has waited long enough.
     pub next_ms: Option<Millis>,
-    /// Jobs wait that were not taken: for want of room, or because of a limit.
+    /// Some waiting jobs were not taken: without room, or because of a limit.
     pub are_left: bool,
 }
 
@@ -72,7 +72,7 @@ pub struct ClaimedJob {
     pub ready_ms: Millis,
     pub options: Option<Json>,
     pub checkpoint: Option<Json>,
-    /// Its stream holds something already.
+    /// Its stream has events already.
     pub has_stream: bool,
 }
 
@@ -89,6 +89,6 @@ pub struct StalledJob {
 pub struct JobBeats {
     /// Tokens that are held no longer.
     pub lost: Vec<u64>,
-    /// Jobs under the leases that somebody wants to stop.
+    /// Jobs under the leases that must stop.
     pub cancelling: Vec<RunId>,
 }

@@ -22,7 +22,7 @@ pub struct JobRecord {
     /// Of the latest attempt.
     pub started_ms: Option<Millis>,
     pub ended_ms: Option<Millis>,
-    /// The holder is to stop it.
+    /// The holder is asked to stop it.
     pub cancelling: bool,
     pub options: Option<Json>,
     pub progress: Option<Json>,
@@ -44,26 +44,26 @@ impl JobRecord {
     }
 }
 
-/// Which jobs a list shows: of one state in the order in which they will begin or have ended
-/// (newest first), or of all states, one after the other.
+/// Which jobs to list: of one state in the order in which they will begin or have ended (newest
+/// first), or of all states, one after the other.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JobFilter {
     pub queue: Name,
     pub states: Vec<JobState>,
-    /// A list of what else jobs must have looks at a bounded number of them: a page may then hold
-    /// fewer than `limit`, even none, although more follow.
+    /// A list with further conditions reads a bounded number of jobs: a page may then hold fewer
+    /// than `limit`, even none, although more follow.
     pub wanted: Wanted,
     /// Rows a page: at least 1.
     pub limit: usize,
     pub cursor: Option<String>,
 }
 
-/// What else a job must have, all of it.
+/// The further conditions on a job, all of them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Wanted {
     /// The code of its error.
     pub code: Option<String>,
-    /// Its name; one without has its queue's.
+    /// Its name; a job without one has its queue's.
     pub name: Option<String>,
     pub key: Option<String>,
     /// Each of these is among the `tags` in its options.
@@ -123,10 +123,10 @@ pub struct QueueRecord {
     pub completed: u64,
     pub failed: u64,
     pub cancelled: u64,
-    /// Since when the job has waited that has waited longest: since it was added, or since its delay
-    /// was over.
+    /// Since when the oldest waiting job has waited: since it was added, or since its delay was
+    /// over.
     pub oldest_ms: Option<Millis>,
-    /// The latest window in which jobs were counted, where the queue has been claimed from under a
+    /// The latest window in which jobs were counted, if the queue has been claimed from under a
     /// rate. It may be over.
     pub rate: Option<RateWindow>,
 }

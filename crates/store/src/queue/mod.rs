@@ -1,9 +1,9 @@
-//! Jobs in queues: what is added, claimed and settled, and what lists show of it.
+//! Jobs in queues: adding, claiming, settling, steering and listing them.
 //!
 //! A job is one row for its whole life. It waits, is claimed under a lease, and every outcome is
-//! judged by that lease's token: a worker whose lease is gone can record nothing. What a job's
-//! options mean (how often it is tried, after which delay) the store does not know; it keeps them
-//! and applies the decisions of others.
+//! judged by that lease's token: a worker that has lost its lease cannot record an outcome. The
+//! store does not interpret a job's options (how often it is tried, after which delay); it stores
+//! them and applies the decisions of others.
 
 mod add;
 mod claim;
@@ -19,17 +19,17 @@ pub use lists::{JobFilter, JobRecord, QueueRecord, RateWindow, Wanted};
 pub use settle::{Note, Settle, Settled};
 pub use steer::{Purge, Steer, Steered};
 
-/// Where a job stands.
+/// The state of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum JobState {
     /// May be claimed.
     Waiting,
-    /// Waits for its time.
+    /// Waits for its due time.
     Delayed,
     /// Leased.
     Active,
-    /// Set aside: nobody claims it until somebody releases it. It keeps its data and its attempts.
+    /// Set aside: not claimed until it is released. It keeps its data and its attempts.
     Parked,
     Completed,
     /// Failed for good: a dead letter of its queue.

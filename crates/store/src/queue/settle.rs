@@ -1,4 +1,4 @@
-//! What comes of a claimed job: outcomes, and what an attempt stores while it runs.
+//! Results of claimed jobs: outcomes, and the data that an attempt stores while it runs.
 
 use riverrun_types::{Json, Millis};
 
@@ -10,13 +10,13 @@ use crate::Change;
 pub struct Settle {
     pub lease: JobLease,
     pub now_ms: Millis,
-    /// Holds only if the lease has run out by now: said by somebody other than its holder.
+    /// Holds only if the lease has expired by now: recorded by a task other than its holder.
     pub if_expired: bool,
     pub outcome: Settled,
 }
 
 impl Settle {
-    /// What the holder of the lease says of its attempt.
+    /// The report of the lease's holder about its attempt.
     pub fn new(lease: &JobLease, outcome: Settled, now_ms: Millis) -> Self {
         Self {
             lease: lease.clone(),
@@ -38,8 +38,8 @@ pub enum Settled {
     Completed {
         result: Json,
     },
-    /// Again at a time. A job that somebody has cancelled meanwhile ends as cancelled instead: who
-    /// decided on another attempt did not know.
+    /// Tried again at a time. A job that was cancelled meanwhile ends as cancelled instead: the
+    /// decision on another attempt was made without knowing that.
     Retry {
         at_ms: Millis,
         error: Json,
@@ -55,18 +55,18 @@ pub enum Settled {
     Lost {
         error: Json,
     },
-    /// Set aside until somebody releases it. Cancelled as above.
+    /// Set aside until it is released. Cancelled as above.
     Parked {
         error: Json,
     },
-    /// Failed, and nobody wants to know: the job is removed.
+    /// Failed, without a dead letter: the job is removed.
     Dropped,
-    /// Was not begun, or came to nothing by no fault of its own: waits again, and the attempt does
-    /// not count. Cancelled as above, in that attempt.
+    /// Was not begun, or ended without a fault of its own: waits again, and the attempt does not
+    /// count. Cancelled as above, in that attempt.
     Released,
 }
 
-/// Something that an attempt stores while it runs.
+/// Data that an attempt stores while it runs.
 #[derive(Clone, Debug)]
 pub struct Note {
     pub lease: JobLease,
@@ -77,7 +77,7 @@ pub struct Note {
 }
 
 impl Note {
-    /// Stores nothing by itself, but whatever is committed with it counts only under the lease.
+    /// Stores nothing by itself, but fences the changes of its commit with the lease.
     pub fn new(lease: &JobLease, now_ms: Millis) -> Self {
         Self {
             lease: lease.clone(),

@@ -1,29 +1,28 @@
-//! What people do to jobs, to one or to many.
+//! Actions of people on jobs, on one or on many.
 
 use riverrun_types::{ErrorCode, Json, Millis, Name};
 use serde_json::json;
 
 use super::JobState;
 
-/// What people do to a job.
+/// An action on a job.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Steer {
     /// A delayed or parked job may be claimed now.
     Promote,
-    /// A failed, cancelled or completed job waits again, from its first attempt on. What had not
-    /// ended well keeps its checkpoint. A parked one goes on as with `Promote`, at a time.
+    /// A failed, cancelled or completed job waits again, from its first attempt on. A job that did
+    /// not complete keeps its checkpoint. A parked one goes on as with `Promote`, at a time.
     Retry {
         at_ms: Millis,
     },
     /// A job that is not active is removed.
     Remove,
-    /// A job that has not begun ends; the holder of one that runs is notified, and the reason is
+    /// A job that has not begun ends; the holder of a running job is notified, and the reason is
     /// the message of the error that it ends with.
     Cancel {
         reason: Option<String>,
     },
-    /// A job that has not ended is set aside until somebody releases it; whoever holds it has lost
-    /// it.
+    /// A job that has not ended is set aside until it is released; its holder loses it.
     Park {
         error: Json,
     },
@@ -41,11 +40,11 @@ impl Steer {
     }
 }
 
-/// A job that somebody did something to.
+/// A job that was steered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Steered {
     pub queue: Name,
-    /// Where it stood before.
+    /// Its state before.
     pub state: JobState,
     /// Attempts begun before.
     pub attempt: u32,

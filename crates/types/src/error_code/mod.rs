@@ -1,4 +1,4 @@
-//! The stable codes of all errors: one table with what a code means to programs (HTTP status,
+//! The stable codes of all errors: one table with a code's meaning to programs (HTTP status,
 //! disposition) and to people (the three texts of its page in `docs/errors`).
 //!
 //! To add a code, add an entry to the file of its subject.
@@ -33,7 +33,7 @@ macro_rules! declare {
                 match self { $(Self::$variant => $code),+ }
             }
 
-            /// The code that is written like this, if riverrun has one.
+            /// The code of this spelling, if riverrun has one.
             pub fn parse(text: &str) -> Option<Self> {
                 match text { $($code => Some(Self::$variant),)+ _ => None }
             }
@@ -46,17 +46,17 @@ macro_rules! declare {
                 match self { $(Self::$variant => Disposition::$disposition),+ }
             }
 
-            /// What happened.
+            /// The description of the error.
             pub const fn what(self) -> &'static str {
                 match self { $(Self::$variant => $what),+ }
             }
 
-            /// Why it happened.
+            /// Its cause.
             pub const fn why(self) -> &'static str {
                 match self { $(Self::$variant => $why),+ }
             }
 
-            /// What to do about it.
+            /// The next step for the reader.
             pub const fn fix(self) -> &'static str {
                 match self { $(Self::$variant => $fix),+ }
             }

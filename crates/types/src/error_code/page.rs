@@ -1,4 +1,4 @@
-//! What a code says beyond its name: where people meet it, what to do next, and its page.
+//! The attributes of a code: where people meet it, what to do next, and its page.
 
 use std::fmt;
 
@@ -41,7 +41,7 @@ impl Seen {
     }
 }
 
-/// What becomes of failed work, unless the error itself says whether it is retriable.
+/// The effect on failed work, unless the error itself sets whether it is retriable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disposition {
     /// Run the work again elsewhere or later without counting an attempt: the work is not the

@@ -1,16 +1,16 @@
-//! An event: before it has its place in a stream, in it, and as the wire has it.
+//! An event: as a draft, with its place in a stream, and on the wire.
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use super::EventType;
 use crate::{EventId, Json, Millis, Name, time};
 
-/// Which attempt of which visit of which step an event speaks of.
+/// The attempt of a visit of a step to which an event refers.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct StepRef {
     pub name: Name,
-    /// The n-th time that the run entered the step, from 1; 0 where somebody outside names a step,
-    /// which speaks of no visit.
+    /// The n-th time that the run entered the step, from 1; 0 if an outside event names a step
+    /// without a visit.
     pub visit: u32,
     /// The n-th try of that visit, from 1; 0 before the first.
     pub attempt: u32,
@@ -18,7 +18,7 @@ pub struct StepRef {
 
 impl StepRef {
     /// `<runId>__<step>__attempt-<n>`, and from the second visit on
-    /// `<runId>__<step>#<visit>__attempt-<n>`. None where it speaks of no visit.
+    /// `<runId>__<step>#<visit>__attempt-<n>`. None if it refers to no visit.
     pub fn id(&self, run: &str) -> Option<String> {
         let Self {
             name,
@@ -33,16 +33,17 @@ impl StepRef {
     }
 }
 
-/// An event before it has its place in a stream.
+/// An event without a place in a stream.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Draft {
-    /// When it happened. A store moves it forward to the stream's last event where that is later.
+    /// When it happened. A store moves it forward to the time of the stream's last event if that is
+    /// later.
     pub ms: Millis,
     pub kind: EventType,
     pub step: Option<StepRef>,
     pub correlation_id: Option<Name>,
     pub causation_id: Option<Name>,
-    /// Whose it is, in a stream that is nobody's in particular. Of a run's events the run says it.
+    /// The tenant, in the shared stream. A run's events have the tenant of the run.
     pub tenant_id: Option<Name>,
     pub data: Option<Json>,
 }
@@ -86,7 +87,7 @@ impl Draft {
     }
 }
 
-/// What all events of a stream have in common.
+/// The common fields of all events of a stream.
 #[derive(Clone, PartialEq, Debug)]
 pub struct EventContext {
     /// `runId`: the run's id, or the id part of any other stream.
@@ -97,7 +98,7 @@ pub struct EventContext {
 }
 
 impl EventContext {
-    /// Whose an event of the stream is.
+    /// The tenant of an event of the stream.
     pub fn tenant_of<'a>(&'a self, event: &'a Draft) -> Option<&'a Name> {
         self.tenant_id.as_ref().or(event.tenant_id.as_ref())
     }
@@ -167,8 +168,8 @@ impl Serialize for Event {
     }
 }
 
-/// An event among those of other streams: it also says which stream it is from, and where it
-/// stands among all of them if they have one order.
+/// An event among those of other streams: it also names its stream, and its place among all of them
+/// if they have one order.
 pub struct InStream<'a> {
     pub event: &'a Event,
     /// The full name.

@@ -1,12 +1,11 @@
-//! How facts become events. What each event says is declared with its type.
+//! Conversion of facts to events. The data of each event is declared with its type.
 
 use super::{Draft, EventData, EventType, Fact, StepRef};
 use crate::{Json, Millis, Name};
 
 impl Fact {
-    /// The meaning of an event. An event that is not of the form that its type promises changes
-    /// nothing: what enters a stream from outside is checked when it arrives, and what the engine
-    /// wrote reads back.
+    /// The meaning of an event. An event whose data does not fit its type changes nothing: events
+    /// from outside are checked when they arrive, and the engine's own can always be read back.
     pub fn read(draft: &Draft) -> Self {
         Self::try_read(draft).unwrap_or(Self::Other)
     }

@@ -1,7 +1,7 @@
 //! Writes that a step's code makes inside of a `ctx.run`.
 //!
-//! They are part of that run, which is recorded as a whole: the event says so, and a replay does
-//! not look for them.
+//! They are part of that run, which is recorded as a whole: the event is marked, and a replay skips
+//! it.
 
 use super::Draft;
 use crate::Json;
@@ -10,7 +10,7 @@ const MARK: &str = "inRun";
 
 /// Marks a write of state.
 pub fn in_run(mut draft: Draft) -> Draft {
-    // Payloads are text, and stay what they are: the mark is put behind the last member.
+    // Payloads are text, and do not change: the mark is added after the last member.
     let marked = draft.data.as_ref().and_then(|data| {
         let members = data.as_str().strip_suffix('}')?;
         Json::parse_text(format!("{members},\"{MARK}\":true}}")).ok()

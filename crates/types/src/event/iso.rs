@@ -1,5 +1,5 @@
-//! Times in event data are ISO 8601, as in the envelope. What no calendar names (past the year
-//! 9999) is plain milliseconds, so that every time reads back as it was.
+//! Times in event data are ISO 8601, as in the envelope. Times beyond the calendar (past the year
+//! 9999) are plain milliseconds, so that every time can be read back unchanged.
 
 use crate::{Millis, time};
 use serde::{Deserialize, Deserializer, Serializer, de::Error};

@@ -6,12 +6,12 @@ use serde::{Serialize, Serializer};
 
 use super::EventType;
 
-/// Who writes the events of a family.
+/// The writer of a family's events.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Writer {
     Engine,
     Server,
-    /// The server those types that it knows; others are accepted from outside.
+    /// The server writes the types that it knows; others are accepted from outside.
     ServerKnown,
     /// Their types are riverrun's, and clients append them, too.
     Anyone,
@@ -40,7 +40,7 @@ impl EventType {
         text.split_once('.').map_or(text, |(family, _)| family)
     }
 
-    /// Who writes its family: holds for types that riverrun does not know as well.
+    /// The writer of its family, also for types that riverrun does not know.
     fn writer(&self) -> Writer {
         match self.family() {
             "flow" | "step" => Writer::Engine,
@@ -51,7 +51,7 @@ impl EventType {
         }
     }
 
-    /// Only the engine may say what became of a run and its steps.
+    /// Only the engine may write the events of a run and its steps.
     pub fn is_engines_own(&self) -> bool {
         self.writer() == Writer::Engine
     }
@@ -61,7 +61,7 @@ impl EventType {
         self.writer() != Writer::User
     }
 
-    /// Only the server writes it: what became of runs, jobs, calls, triggers and workers. Logs and
+    /// Only the server writes it: events of runs, jobs, calls, triggers and workers. Logs and
     /// writes to the state are accepted from outside.
     pub fn is_servers_own(&self) -> bool {
         match self.writer() {
@@ -71,13 +71,13 @@ impl EventType {
         }
     }
 
-    /// Whether a definition may have a step emit it: of no type that somebody here gives a meaning.
+    /// Whether a definition may let a step emit it: only types without a meaning in riverrun.
     pub fn is_free(&self) -> bool {
         self.is_emitted() && !self.is_reserved()
     }
 
-    /// Whether events of this type can be emitted, so that steps subscribe to them and runs wait for
-    /// them. All others are what riverrun itself writes down.
+    /// Whether events of this type can be emitted, so that steps subscribe to them and runs wait
+    /// for them. All others are riverrun's own records.
     pub fn is_emitted(&self) -> bool {
         matches!(self, Self::Other(_)) && !matches!(self.family(), "flow" | "step" | "job")
     }

@@ -1,10 +1,10 @@
 //! Events: their envelope, and the one place where each type is declared.
 //!
 //! A type is a row in the table of its subject (`declared/`): its number in stored chunks, its name
-//! on the wire and, if it changes the state of a run, what it says. That struct is below the table.
-//! `declare!` makes the list of types ([`EventType`]) and their meanings ([`Fact`]) from all rows;
-//! the compiler then names what the engine lacks: what the event does to a run (`run/apply`) and
-//! when it may come (`run/next.rs`).
+//! on the wire and, if it changes the state of a run, its data. That struct is below the table.
+//! `declare!` generates the list of types ([`EventType`]) and their meanings ([`Fact`]) from all
+//! rows; the compiler then names the missing parts of the engine: the effect on a run (`run/apply`)
+//! and when the event may come (`run/next.rs`).
 
 mod data;
 mod envelope;
@@ -35,12 +35,12 @@ macro_rules! declare {
         $code:literal $variant:ident $text:literal
         $(run($run:ident))? $(step($step:ident))? $(, $end:ident)?;
     )+) => {
-        /// What happened. The vocabulary is open: an unknown type is carried as its text.
+        /// The type of an event. The vocabulary is open: an unknown type is carried as its text.
         #[derive(Clone, PartialEq, Eq, Hash, Debug)]
         pub enum EventType { $($variant,)+ Other(Arc<str>) }
 
         impl EventType {
-            /// Every type that riverrun itself knows.
+            /// Every type that riverrun itself defines.
             pub const KNOWN: &'static [Self] = &[$(Self::$variant),+];
 
             pub fn as_str(&self) -> &str {
@@ -60,26 +60,26 @@ macro_rules! declare {
                 match code { $($code => Some(Self::$variant),)+ _ => None }
             }
 
-            /// Whether it is the last event of a run or a job, unless that is begun anew.
+            /// Whether it is the last event of a run or a job, unless that is restarted.
             pub fn is_end(&self) -> bool {
                 match self { $($(Self::$variant => mark!($end),)?)+ _ => false }
             }
         }
 
-        /// What an event means to a run, typed. A draft is its form on the wire and on disk. The
-        /// two turn into each other without loss, so the state of a run while it is in memory is
-        /// the state that a replay of its stream gives.
+        /// The typed meaning of an event for a run. A draft is its form on the wire and on disk.
+        /// The two convert into each other without loss, so the state of a run in memory equals the
+        /// state that a replay of its stream gives.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Fact {
             $($($variant($run),)? $($variant(StepRef, $step),)?)+
-            /// An event of any other type happened, inside the run or outside.
+            /// An event of any other type, inside the run or outside.
             Emitted { at: Option<StepRef>, kind: Name, payload: Json },
-            /// Logs, progress and the like: they change no state.
+            /// Logs, progress and similar events, which change no state.
             Other,
         }
 
         impl Fact {
-            /// The event that says this.
+            /// The event of this fact.
             pub fn draft(&self, ms: Millis) -> Draft {
                 match self {
                     $(

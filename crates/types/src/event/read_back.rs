@@ -3,9 +3,9 @@
 use super::{Draft, EventContext, EventType, StepRef};
 use crate::{EventId, Json, Name, json::present, label, time};
 
-/// An event as riverrun itself wrote it, read back from the wire with its time and its place:
-/// what an export holds. Whatever it says of itself must fit the stream and the rest of what it
-/// says. Events from anybody else go through [`crate::normalise`].
+/// An event as riverrun itself wrote it, read back from the wire with its time and its place, as in
+/// an export. Its fields must fit the stream and each other. Events from other sources go through
+/// [`crate::normalise`].
 pub fn read_back(json: &Json, stream: &EventContext) -> Result<(EventId, Draft), String> {
     let wire: Wire = json.read().map_err(|error| error.to_string())?;
     let kind = EventType::checked(&wire.kind)
@@ -93,7 +93,7 @@ impl Wire {
     }
 }
 
-/// As much of a text as a message shows.
+/// The part of a text that a message shows.
 fn cut(text: &str) -> &str {
     &text[..text.floor_char_boundary(160)]
 }

@@ -1,9 +1,9 @@
-//! References of events, in the lists of what awaits were given.
+//! References of events, in the lists of events that awaits have consumed.
 
 use crate::{EventId, Json, Millis};
 
-/// What tells an event from all others: its id and the stream that it is in, as an object. An event
-/// without an id is its own reference.
+/// Identifies an event: its id and its stream, as an object. An event without an id is its own
+/// reference.
 pub fn reference(event: &Json) -> Json {
     let text = |member: &str| {
         event
@@ -19,7 +19,7 @@ pub fn reference(event: &Json) -> Json {
     Json::stored(members).unwrap_or_else(|_| event.clone())
 }
 
-/// The time of the event of a reference; none where it has no id.
+/// The time of the event of a reference; none without an id.
 pub fn reference_ms(reference: &Json) -> Option<Millis> {
     let id = reference.get("id")?;
     id.as_text().parse::<EventId>().ok().map(|id| id.ms)

@@ -1,4 +1,4 @@
-//! What a step has to do with events: which enter it, what it waits for, what undoes it.
+//! The events of a step: which enter it, which it waits for, which undo it.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use crate::{
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Subscription {
     pub event_kind: String,
-    /// An expression over `event` and `ctx`: only where it holds.
+    /// An expression over `event` and `ctx`: the event enters the step only if it holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
     /// An expression over `event` and `ctx` that gives the step's input; the event's data when
@@ -37,13 +37,13 @@ impl Join {
     }
 }
 
-/// What a step waits for.
+/// The await of a step.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Await {
     #[serde(rename = "type")]
     pub kind: AwaitType,
-    /// Of a time: how long after the handler has ended.
+    /// For a time: how long after the handler has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Delay>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,11 +56,11 @@ pub struct Await {
     pub equal: IndexMap<String, Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trigger_type: Option<TriggerType>,
-    /// What the page of the callback shows.
+    /// The content of the callback's page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload: Option<Value>,
     /// The variable in the server's environment that holds the secret with which bodies must be
-    /// signed. Never the secret itself: definitions are for everybody to read.
+    /// signed. Never the secret itself: definitions are readable by all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret_env: Option<String>,
     /// How often the callback is resumed before the step goes on, with the list of all bodies.
@@ -74,7 +74,7 @@ pub struct Await {
     /// absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_timeout: Option<String>,
-    /// Events of the last so long count too.
+    /// Events of this last period count too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lookback: Option<Delay>,
 }
@@ -87,7 +87,7 @@ pub enum AwaitType {
     Trigger,
 }
 
-/// Who resumes a callback.
+/// The kind of client that resumes a callback.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TriggerType {
@@ -120,12 +120,12 @@ impl Delay {
     }
 }
 
-/// What undoes a finished visit.
+/// The step that undoes a finished visit.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Compensation {
     pub step: String,
-    /// Kinds of events that call for it; the run's failure always does.
+    /// Kinds of events that trigger it; the run's failure always does.
     #[serde(
         default,
         skip_serializing_if = "Vec::is_empty",

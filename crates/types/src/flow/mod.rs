@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A versioned definition: steps and what leads from one to the next.
+/// A versioned definition: steps and the transitions between them.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Flow {
@@ -26,26 +26,26 @@ pub struct Flow {
     /// JSON Schema of the input that starts a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_schema: Option<Value>,
-    /// JSON Schema of the state; a write that breaks it is refused.
+    /// JSON Schema of the state; a write that breaks it is rejected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_schema: Option<Value>,
     /// Which value of the final state is the run's result: a dot path. When absent, the output of
     /// the last step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// What a failure that nothing catches does to the rest of the run.
+    /// The effect of an uncaught failure on the rest of the run.
     #[serde(default, skip_serializing_if = "OnFailure::is_stop")]
     pub on_failure: OnFailure,
 }
 
-/// What a failure that nothing catches does to the rest of the run.
+/// The effect of an uncaught failure on the rest of the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnFailure {
     /// Everything else is cancelled, and the run fails at once.
     #[default]
     Stop,
-    /// What is active goes on to its end; then the run fails.
+    /// Active visits go on to their end; then the run fails.
     Finish,
 }
 
@@ -93,18 +93,19 @@ pub struct Step {
     #[serde(default, skip_serializing_if = "Join::is_any")]
     pub join: Join,
     /// The kinds of events that the step emits. A built-in handler's output is the data of an event
-    /// of each; of a process they say what its code may emit, for the diagram and its warnings.
+    /// of each; for a process they declare what its code may emit, for the diagram and its
+    /// warnings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub emits: Vec<String>,
-    /// What the step waits for: an event or a trigger before its handler, a time after it.
+    /// The await of the step: an event or a trigger before its handler, a time after it.
     #[serde(default, rename = "await", skip_serializing_if = "Option::is_none")]
     pub awaits: Option<Await>,
-    /// What undoes a visit of this step that has ended well.
+    /// The step that undoes a completed visit of this step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compensation: Option<Compensation>,
 }
 
-/// What a step is given. Written as `{type: key, key: …}` and the like.
+/// The input of a step. Written as `{type: key, key: …}` and the like.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub enum Selector {
     Key(String),
@@ -117,7 +118,7 @@ pub enum Selector {
 }
 
 impl Selector {
-    /// Reads a selector, saying what is wrong with one that is none.
+    /// Reads a selector, with the reason if it is invalid.
     pub fn from_value(value: &Value) -> Result<Self, String> {
         let object = value
             .as_object()
@@ -212,7 +213,7 @@ impl Transitions {
         *self == Self::default()
     }
 
-    /// The transitions that are there, with their names.
+    /// The existing transitions, with their names.
     pub fn targets(&self) -> impl Iterator<Item = (&'static str, &str)> {
         [
             ("onSuccess", &self.on_success),
@@ -228,7 +229,7 @@ impl Transitions {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Retry {
-    /// How often a visit is tried in all, the first try included: 1 means never again. FlowMonkey
+    /// The maximum number of attempts of a visit, the first included: 1 means no retry. FlowMonkey
     /// counts retries only.
     pub max_attempts: u32,
     #[serde(default)]
@@ -240,7 +241,7 @@ pub struct Retry {
     /// Only failures with these codes are tried again; all of them when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_on: Option<Vec<String>>,
-    /// The share of the delay, 0 to 1, that chance may take off, so that a crowd spreads out.
+    /// The share of the delay, 0 to 1, that jitter may take off, so that retries spread out.
     #[serde(default)]
     pub jitter: f64,
 }
@@ -261,13 +262,13 @@ fn is_default_awaits(awaits: &u64) -> bool {
     *awaits == DEFAULT_AWAITS
 }
 
-/// How large a run may grow.
+/// The size limits of a run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Limits {
     /// Visits a run may make before it fails with MAX_STEPS.
     pub max_steps: u64,
-    /// Awaits in the code of one visit before it fails with MAX_AWAITS. Left out where it is the
+    /// Awaits in the code of one visit before it fails with MAX_AWAITS. Left out if it is the
     /// default, so that definitions from before it are still the same.
     #[serde(skip_serializing_if = "is_default_awaits")]
     pub max_awaits: u64,

@@ -39,8 +39,8 @@ enum Kind {
     Exponential,
 }
 
-/// Replaces `retryPolicy` by `retry` in the settings of a step or a process. A policy that cannot be
-/// read stays as it is, and so does one beside a `retry`: validation reports both.
+/// Replaces `retryPolicy` by `retry` in the settings of a step or a process. An unreadable policy
+/// does not change, nor does one beside a `retry`: validation reports both.
 pub fn canonical_retry(settings: &mut Map<String, Value>) {
     if settings.contains_key("retry") {
         return;

@@ -1,9 +1,8 @@
 //! Whether JSON text can be read: the grammar allows more than any parser takes.
 //!
-//! `"\ud800"` is half a character, `1e999` no number of any machine, and a thousand brackets are
-//! deeper than a parser goes. Text that has any of these is JSON by its grammar, and whoever looks
-//! into it finds nothing. Nearly no text has, and a glance says so: only what looks suspicious is
-//! parsed.
+//! `"\ud800"` is half a character, `1e999` is beyond every machine number, and a thousand brackets
+//! are deeper than a parser goes. Text with any of these matches the JSON grammar and cannot be
+//! parsed. It is rare, and a fast scan rules it out: only suspicious text is parsed.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! JSON kept as the text it came in. A payload that nobody looks into is never parsed, and a
-//! 64-bit id or a long decimal is never rounded on its way through.
+//! JSON kept as its original text. A payload that is not inspected is never parsed, and a 64-bit id
+//! or a long decimal is never rounded on its way through.
 
 mod check;
 mod compact;
@@ -15,18 +15,18 @@ pub use unique::{UniqueMembers, check_unique, is_repeated_member};
 
 /// One JSON value as text, cheap to clone.
 ///
-/// Whoever looks into it finds what it holds: text that is JSON by its grammar and cannot be read
-/// all the same (half a surrogate pair, a number beyond all machine types, brackets nested too
-/// deep) never becomes a `Json`. The check is a glance over the bytes unless they look suspicious,
-/// so it is made wherever text or another's `RawValue` becomes a `Json`, deserialising included.
-/// It is not made of what was checked before: parts of a `Json`, what [`Json::of`] writes, and
-/// what a store gives back ([`Json::stored`]).
+/// Every `Json` can be parsed: text that matches the JSON grammar but cannot be read (half a
+/// surrogate pair, a number beyond all machine types, brackets nested too deep) never becomes a
+/// `Json`. The check is a fast scan over the bytes unless they look suspicious, so it runs wherever
+/// text or another's `RawValue` becomes a `Json`, deserialising included. It is skipped for values
+/// that were checked before: parts of a `Json`, output of [`Json::of`], and values from a store
+/// ([`Json::stored`]).
 #[derive(Clone)]
 pub struct Json(Arc<RawValue>);
 
 impl Json {
-    /// How deep it may nest. A parser goes a little deeper, which leaves room for what is wrapped
-    /// around it on the wire.
+    /// How deep it may nest. A parser goes a little deeper, which leaves room for the envelope on
+    /// the wire.
     pub const MAX_DEPTH: usize = 120;
 
     /// How deep a value may nest at its place in a run: as input, in the state, as the output of a
@@ -55,7 +55,7 @@ impl Json {
         }
     }
 
-    /// Serialises what somebody else made, whatever it is.
+    /// Serialises a value of another crate, which may fail.
     pub fn try_of<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
         serde_json::value::to_raw_value(value)?.try_into()
     }
@@ -90,8 +90,8 @@ impl Json {
         check::is_deeper(self.as_str(), levels)
     }
 
-    /// Whether it holds more values and names of members than a number. What it looks like may be a
-    /// few more than there are: empty arrays and objects count twice.
+    /// Whether it holds more values and names of members than a number. The estimate may be a
+    /// little high: empty arrays and objects count twice.
     pub fn has_more_values(&self, most: usize) -> bool {
         check::has_more_values(self.as_str(), most)
     }
@@ -140,7 +140,7 @@ impl Json {
         pick_path(&self.0, path.parts()).map(|raw| Self::trusted(raw.to_owned()))
     }
 
-    /// What lies at the end of these parts of a path; the value itself where there are none.
+    /// The value at the end of these parts of a path; the value itself without parts.
     pub fn within(&self, parts: &[String]) -> Option<Json> {
         match parts.is_empty() {
             true => Some(self.clone()),
@@ -159,7 +159,7 @@ impl Json {
         compact::compact(self.as_str())
     }
 
-    /// The items of an array where they stand, or `None` if this is not an array.
+    /// The items of an array in place, or `None` if this is not an array.
     pub fn raw_items(&self) -> Option<Vec<&RawValue>> {
         if !self.is_array() {
             return None;
@@ -176,8 +176,8 @@ impl Json {
         serde::de::Deserializer::deserialize_seq(&mut deserializer, Count).ok()
     }
 
-    /// Serialises what may fail while it is written, for instance because it counts its bytes, and
-    /// whose parts have been checked before.
+    /// Serialises a value whose serialisation may fail, for instance because it counts its bytes,
+    /// and whose parts have been checked before.
     pub fn written<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
         serde_json::value::to_raw_value(value).map(Self::trusted)
     }
@@ -188,12 +188,12 @@ impl Json {
     }
 }
 
-/// Reads a member that may be absent, for `deserialize_with`: a null that is there is a value.
+/// Reads a member that may be absent, for `deserialize_with`: a null is a value.
 pub fn present<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Json>, D::Error> {
     Json::deserialize(input).map(Some)
 }
 
-/// The same for any other type: a null that is there says that there is none.
+/// The same for any other type: a null means that the value is missing.
 pub fn nullable<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     input: D,
 ) -> Result<Option<Option<T>>, D::Error> {
@@ -244,12 +244,12 @@ impl<'de> serde::de::Visitor<'de> for Count {
     }
 }
 
-/// Refuses text that is JSON by its grammar, and cannot be read or nests deeper than a [`Json`].
+/// Rejects text that matches the JSON grammar, but cannot be read or nests deeper than a [`Json`].
 pub fn readable(text: &str) -> Result<(), serde_json::Error> {
     check::check(text, Json::MAX_DEPTH)
 }
 
-/// Walks raw text by keys without parsing what is beside the path.
+/// Walks raw text by keys without parsing values beside the path.
 pub fn pick_path<'a>(raw: &'a RawValue, parts: &[String]) -> Option<&'a RawValue> {
     parts.iter().try_fold(raw, |raw, part| pick(raw, part))
 }

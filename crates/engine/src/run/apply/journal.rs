@@ -1,4 +1,4 @@
-//! What the code of a step has done so far, and the answers to what it waited for.
+//! The journal of a step's code, and the answers to its awaits.
 
 use indexmap::IndexMap;
 use riverrun_types::{
@@ -28,7 +28,8 @@ impl RunState {
             consumed::add(&mut self.consumed, event_kind, event);
         }
         match wait {
-            // Nothing has come that could be returned to the code: its operation is tried again.
+            // No answer has arrived that could be returned to the code: its operation is tried
+            // again.
             Some(Wait::Await(Awaiting {
                 what: AwaitFor::Retry(_),
                 ..
@@ -52,7 +53,7 @@ impl RunState {
 
     pub(super) fn await_timeout(&mut self, at: &StepRef, timeout: &StepAwaitTimeout, ms: Millis) {
         if let Some(next) = &timeout.next {
-            // A visit that ends before its handler began is a step that the run has made, too.
+            // A visit that ends before its handler began also counts as a step of the run.
             self.step_count += u64::from(at.attempt == 0);
             if let Some(visit) = self.leave(at, VisitStatus::Timeout, ms) {
                 let input = visit.input.clone();
@@ -77,7 +78,7 @@ impl RunState {
         });
     }
 
-    /// What a finished visit had to emit is there.
+    /// The pending event of a finished visit was emitted.
     pub(super) fn emitted(&mut self, at: &StepRef, kind: &Name) {
         let key = VisitKey::of(at);
         let is_it = |due: &ToEmit| due.visit == key && due.kind == *kind;
@@ -100,7 +101,7 @@ impl RunState {
     }
 }
 
-/// The answer that a handler's code is given to its await.
+/// The answer to a handler's await.
 fn answer(awaiting: &Awaiting, value: Option<Json>) -> Memo {
     let name = match &awaiting.what {
         AwaitFor::Time | AwaitFor::Retry(_) => Name::from("time"),
@@ -117,8 +118,8 @@ fn answer(awaiting: &Awaiting, value: Option<Json>) -> Memo {
     }
 }
 
-/// What an emitted event is in the journal of the code that emitted it: known by the type that was
-/// asked for, also where its topic is its kind, and where it has none.
+/// The journal entry of an emitted event: it has the requested type, even if its topic is its kind,
+/// or if it has no topic.
 pub(super) fn emitted(fact: &Fact, draft: &Draft) -> Option<Memo> {
     let is_emitted = matches!(fact, Fact::Emitted { .. }) || draft.kind == EventType::Emit;
     is_emitted.then(|| Memo {
@@ -131,7 +132,7 @@ pub(super) fn emitted(fact: &Fact, draft: &Draft) -> Option<Memo> {
     })
 }
 
-/// What a write of state is in the journal of the code that wrote it.
+/// The journal entry of a state write.
 pub(super) fn written(fact: &Fact, draft: &Draft) -> Option<Memo> {
     let (op, name, value) = match fact {
         Fact::StateSet(StateSet { key, value }) => {

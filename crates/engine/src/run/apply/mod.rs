@@ -1,4 +1,4 @@
-//! The reducer: what each fact changes. Nothing else changes a run.
+//! The reducer: the changes of each fact. No other code changes a run.
 
 mod journal;
 mod visit;
@@ -19,21 +19,21 @@ use journal::{emitted, written};
 
 pub(crate) use journal::timed_out;
 
-/// What a visit takes over from what led to it.
+/// The values that a visit takes from its cause.
 #[derive(Default)]
 pub(super) struct From {
     pub branch: Option<InBranch>,
     pub caught: Option<Arc<State>>,
     pub input: Option<Json>,
     pub undoes: Option<VisitKey>,
-    /// What had come of what the visit before it waited for.
+    /// The values so far of the previous visit's await.
     pub so_far: Option<Json>,
     /// The id of the event that entered it.
     pub entered_by: Option<Name>,
 }
 
 impl From {
-    /// What the next step on a visit's path takes over.
+    /// The values that the next step on a visit's path takes over.
     fn of(visit: Visit) -> Self {
         Self {
             branch: visit.branch,
@@ -59,8 +59,8 @@ impl RunState {
         }
     }
 
-    /// Whether code of a visit is under way, which alone can have done something. Somebody outside
-    /// who names a step speaks of no visit; in older streams of the first one, at any time.
+    /// Whether code of a visit is running, since only that can record an operation. An outside
+    /// event that names a step refers to no visit; in older streams to the first one, at any time.
     fn is_running(&self, at: &StepRef) -> bool {
         let visit = self.visit(&VisitKey::of(at));
         visit.is_some_and(|visit| visit.status == VisitStatus::Running)
@@ -87,7 +87,7 @@ impl RunState {
             }
             Fact::FlowCancelled(cancelled) => {
                 self.cancellation = Some(cancelled.cancellation());
-                // A run that was cancelled has not failed, though something of it may have.
+                // A cancelled run has not failed, though a part of it may have.
                 self.error = self.error.take().filter(|_| self.ends_cancelled.is_none());
                 self.result = None;
                 self.end(RunStatus::Cancelled, ms);
@@ -190,7 +190,7 @@ impl RunState {
             parked.since_ms = now;
         }
         for visit in self.visits.iter_mut() {
-            // What another run has asked for answers to that run.
+            // Requests of another run are answered to that run.
             visit.forget_open_callbacks();
             let waits_there = matches!(visit.wait, Some(Wait::Run { .. } | Wait::Await(_)));
             if visit.status != VisitStatus::Running && !waits_there {
@@ -198,7 +198,7 @@ impl RunState {
             }
             let is_queued = self.queued.contains(&visit.key.step);
             let job = is_queued.then_some(Wait::Job { until_ms: None });
-            // What waited before its handler began waits anew.
+            // Waits before a handler began begin anew.
             (visit.status, visit.wait) = match visit.attempt {
                 0 => (VisitStatus::Pending, job),
                 _ => (
@@ -223,7 +223,7 @@ impl RunState {
         }
     }
 
-    /// The state, for the event that is applied to write to.
+    /// The state, for the applied event to write to.
     pub(super) fn state_mut(&mut self) -> &mut State {
         self.written = self.len;
         &mut self.state

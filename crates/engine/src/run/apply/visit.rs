@@ -1,4 +1,4 @@
-//! What facts do to visits: one is entered, begins, fails, waits, is left.
+//! The changes of facts to visits: entered, begun, failed, waiting, left.
 
 use std::sync::Arc;
 
@@ -65,7 +65,7 @@ impl RunState {
         self.visits.push(visit);
     }
 
-    /// What a visit of a step waits for before its attempt can begin: its job, if it runs as one.
+    /// The wait of a step's visit before its attempt can begin: its job, if it runs as one.
     pub(super) fn job_of(&self, step: &Name, until_ms: Option<Millis>) -> Option<Wait> {
         let is_queued = self.queued.contains(step);
         is_queued.then_some(Wait::Job { until_ms })
@@ -179,7 +179,8 @@ impl RunState {
         }
     }
 
-    /// A failure is tried again; or its route takes it, or the branch around it, or the run.
+    /// A failure is tried again; or its `onFailure` route handles it, or the branch around it, or
+    /// the run.
     pub(super) fn step_failed(&mut self, at: &StepRef, failed: &StepFailed, ms: Millis) {
         let error = &failed.error;
         self.summarise(&at.name, |step| step.error = Some(error.clone()));
@@ -205,7 +206,7 @@ impl RunState {
                 self.enter(next, from, ms);
             }
             None if visit.branch.is_some() => self.branch_failed(&visit, error, ms),
-            // The first failure is the run's; one while it undoes things changes nothing.
+            // The first failure is the run's; a failure while it undoes steps changes nothing.
             None => {
                 self.error.get_or_insert(error);
             }
@@ -259,7 +260,7 @@ impl RunState {
         self.one_parked_less(ms);
     }
 
-    /// One visit less is parked. The time until the last of them went on is no time of the run's.
+    /// One parked visit fewer. The time until the last of them went on does not count for the run.
     fn one_parked_less(&mut self, ms: Millis) {
         let Some(all) = &mut self.parked else {
             return;

@@ -1,8 +1,8 @@
-//! The one place that reads the clock. What is due, and when, goes by the [`Clock`] of a runtime:
-//! the machine's, or one that a test moves ([`SimulatedClock`]), corrected to the clock of its store.
+//! The one place that reads the clock. Due times go by the [`Clock`] of a runtime: the machine's,
+//! or one that a test moves ([`SimulatedClock`]), corrected to the clock of its store.
 //!
-//! What only waits for trouble to pass, or for more to write at once, goes by the machine's time in
-//! either case: nobody can tell it from the work itself.
+//! Retry pauses and short waits that gather more writes go by the machine's time in either case:
+//! from outside they look like part of the work itself.
 
 mod rest;
 mod simulated;
@@ -19,11 +19,11 @@ use riverrun_types::{Millis, time::NEVER};
 use simulated::{Alarm, Count, Counted, Simulation};
 pub use simulated::{SimulatedClock, Unsettled};
 
-/// How often whoever sleeps to a time looks whether the machine's clock was set, or the machine
-/// itself has slept: timers do not notice. What is due is late by no more than this.
+/// How often a sleeper checks whether the machine's clock was set or the machine was suspended;
+/// timers detect neither. Due work is late by at most this.
 const GLANCE: Duration = Duration::from_secs(10);
 
-/// What tells a runtime the time. The default is the machine's clock.
+/// Tells a runtime the time. The default is the machine's clock.
 #[derive(Clone, Default)]
 pub struct Clock {
     simulation: Option<Arc<Simulation>>,
@@ -57,7 +57,7 @@ impl Clock {
         }
     }
 
-    /// Sleeps to a time at which something is due.
+    /// Sleeps until a time at which work is due.
     pub async fn sleep_until(&self, at_ms: Millis) {
         match &self.simulation {
             None => sleep_by(|| self.now_ms(), tokio::time::sleep, at_ms).await,
@@ -70,7 +70,7 @@ impl Clock {
         }
     }
 
-    /// Sleeps this long, and something is due then.
+    /// Sleeps this long; work is due then.
     pub async fn sleep(&self, time: Duration) {
         match &self.simulation {
             None => tokio::time::sleep(time).await,
@@ -78,8 +78,8 @@ impl Clock {
         }
     }
 
-    /// Sleeps this long before a look at something that has no time of its own. Simulated time
-    /// does not stop for it: the look is taken at the first stop after that.
+    /// Sleeps this long before a check that has no due time of its own. Simulated time does not
+    /// stop for it: the check happens at the first stop after that.
     pub(crate) async fn sleep_lightly(&self, time: Duration) {
         match &self.simulation {
             None => tokio::time::sleep(time).await,
@@ -87,8 +87,8 @@ impl Clock {
         }
     }
 
-    /// Sleeps this long before a sign of life. Simulated time stops for it only while it passes
-    /// handlers that run: else there is nothing to be kept alive.
+    /// Sleeps this long before a heartbeat. Simulated time stops for it only while it passes
+    /// running handlers; otherwise no lease has to be kept alive.
     pub(crate) async fn sleep_to_beat(&self, time: Duration) {
         match &self.simulation {
             None => tokio::time::sleep(time).await,
@@ -96,13 +96,13 @@ impl Clock {
         }
     }
 
-    /// The simulated time after so long.
+    /// The simulated time after this duration.
     fn after(&self, time: Duration) -> Millis {
         let ms = Millis::try_from(time.as_millis()).unwrap_or(Millis::MAX);
         self.local_ms().saturating_add(ms)
     }
 
-    /// Says that something is being done, until the guard is dropped: simulated time stands still.
+    /// Marks work as under way until the guard is dropped: simulated time does not move meanwhile.
     pub fn busy(&self) -> Busy {
         Busy(
             self.simulation
@@ -111,7 +111,7 @@ impl Clock {
         )
     }
 
-    /// Says that a handler runs, until the guard is dropped.
+    /// Marks a handler as running until the guard is dropped.
     pub(crate) fn handler(&self) -> Busy {
         Busy(
             self.simulation
@@ -120,8 +120,8 @@ impl Clock {
         )
     }
 
-    /// Waits for something that only others, or time, can bring about. Whoever is [`busy`] is not
-    /// while it waits here, and is again from the moment on at which it is woken.
+    /// Waits for something that other tasks, or time, bring about. A [`busy`] task is not busy
+    /// while it waits here, and is busy again from the moment it is woken.
     ///
     /// [`busy`]: Clock::busy
     pub async fn rest<F: Future>(&self, waiting: F) -> F::Output {
@@ -138,11 +138,11 @@ impl fmt::Debug for Clock {
     }
 }
 
-/// Says that something goes on; see [`Clock::busy`].
+/// Marks work as under way; see [`Clock::busy`].
 #[must_use]
 pub struct Busy(#[expect(dead_code, reason = "counts until it is dropped")] Option<Count>);
 
-/// Sleeps until a clock, which may be set meanwhile, shows a time. It has slept at least once.
+/// Sleeps until a clock, which may be set meanwhile, shows a time. Sleeps at least once.
 async fn sleep_by(now_ms: impl Fn() -> Millis, sleep: impl AsyncFn(Duration), at_ms: Millis) {
     loop {
         let left = at_ms.saturating_sub(now_ms()).max(0).unsigned_abs();
@@ -168,7 +168,7 @@ mod tests {
 
     const HOUR_MS: Millis = 3_600_000;
 
-    /// How long somebody sleeps who is due in an hour, if the clock is set by so much after a
+    /// How long a sleeper that is due in an hour sleeps if the clock is set by this much after a
     /// minute.
     async fn slept_ms(set_ms: Millis) -> Millis {
         let passed = Cell::new(0);
@@ -186,7 +186,7 @@ mod tests {
     #[tokio::test]
     async fn what_is_due_comes_in_time_though_the_clock_is_set() {
         assert_eq!(slept_ms(0).await, HOUR_MS);
-        // Forward by an hour, or far beyond: at the next glance.
+        // Forward by an hour, or far beyond: at the next check.
         for set_ms in [HOUR_MS, 1_000 * HOUR_MS] {
             assert_eq!(slept_ms(set_ms).await, 70_000);
         }

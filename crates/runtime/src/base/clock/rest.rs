@@ -1,6 +1,5 @@
-//! Knowing exactly when a task waits: it does from the moment at which what it waits for is not
-//! there until the moment at which it is woken, not until it gets to run. So nothing that was set
-//! going is ever overlooked.
+//! Tracks exactly when a task waits: from the moment its future returns pending until the moment it
+//! is woken, not until it is polled again. So started work is never overlooked.
 
 use std::{
     future::poll_fn,
@@ -32,7 +31,7 @@ struct Rest {
 struct State {
     is_resting: bool,
     is_woken: bool,
-    /// Whoever runs the task.
+    /// The waker of the task's executor.
     outer: Option<Waker>,
 }
 
@@ -52,7 +51,7 @@ impl Rest {
         let polled = waiting.poll(&mut Context::from_waker(&waker));
         if polled.is_pending() {
             let mut state = self.state.lock();
-            // One that was woken meanwhile is polled again.
+            // A task that was woken meanwhile is polled again.
             if !state.is_woken {
                 state.is_resting = true;
                 self.simulation.less(Counted::Busy);
@@ -82,13 +81,13 @@ impl Wake for Rest {
     }
 }
 
-/// The wait is over, or was given up.
+/// The wait is over, or was dropped.
 struct Over(Arc<Rest>);
 
 impl Drop for Over {
     fn drop(&mut self) {
         let mut state = self.0.state.lock();
-        // A waker that is left somewhere wakes nobody any more.
+        // A waker that is still stored somewhere wakes no task any more.
         state.outer = None;
         self.0.get_up(&mut state);
     }

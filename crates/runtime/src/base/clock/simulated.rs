@@ -1,4 +1,4 @@
-//! Time that stands still until a test moves it.
+//! Time that does not move until a test moves it.
 
 use std::{
     collections::BTreeMap,
@@ -14,16 +14,16 @@ use tokio::sync::Notify;
 
 use super::{Clock, machine_ms};
 
-/// How long, by the machine's clock, what is under way may take where nothing else is said.
+/// How long, by the machine's clock, work under way may take by default.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A clock that a test moves. Give it to a runtime with
 /// [`Options::clock`](crate::Options::clock); clones are the same clock, and several runtimes may
 /// go by it.
 ///
-/// Time stands still until it is moved, and it is moved from one due moment to the next: what is
-/// due at a moment is done, with everything that follows from it, before time goes on. So the
-/// outcome of a test does not depend on how fast the machine is.
+/// It moves only when the test moves it, from one due moment to the next: all work that is due at a
+/// moment, with everything that follows from it, is done before time goes on. So the outcome of a
+/// test does not depend on how fast the machine is.
 #[derive(Clone, Debug)]
 pub struct SimulatedClock {
     simulation: Arc<Simulation>,
@@ -66,22 +66,22 @@ impl SimulatedClock {
         }
     }
 
-    /// How long, by the machine's clock, whatever is under way may take before the test gets the
-    /// error that time cannot move. Default 30 s.
+    /// How long, by the machine's clock, work under way may take before the test gets the error
+    /// that time cannot move. Default 30 s.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// Lets time move while up to this many handlers run: those that sleep until a later time. It
-    /// stands still while more run. Default 0.
+    /// Lets time move while up to this many handlers run, such as handlers that sleep until a later
+    /// time. Time does not move while more run. Default 0.
     pub fn passing(mut self, handlers: usize) -> Self {
         self.passed = handlers;
         self
     }
 
-    /// Lets every look at the clock take this long: a test finds out what takes two looks for one
-    /// moment. Default 0.
+    /// Makes every read of the clock take this long, so that a test detects code that reads the
+    /// clock twice for one moment. Default 0.
     pub fn ticking_ms(self, ms: Millis) -> Self {
         self.simulation.state.lock().tick_ms = ms;
         self
@@ -91,8 +91,8 @@ impl SimulatedClock {
         self.simulation.now_ms()
     }
 
-    /// Moves time forward, through every moment at which something is due. Handlers that run are
-    /// waited for before time moves: to them it stands still.
+    /// Moves time forward, through every moment at which something is due. Time moves only after
+    /// the running handlers have ended.
     pub async fn advance(&self, by: Duration) -> Result<(), Unsettled> {
         self.walk(self.after(by)).await
     }
@@ -107,8 +107,8 @@ impl SimulatedClock {
         self.clone().passing(usize::MAX).advance(by).await
     }
 
-    /// Moves time to the next moment at which something may be due, and says which that is; nothing
-    /// where nothing is due, ever.
+    /// Moves time to the next moment at which something may be due, and returns it; returns `None`
+    /// if nothing is due, ever.
     pub async fn advance_to_next(&self) -> Result<Option<Millis>, Unsettled> {
         self.settle().await?;
         let Some(next_ms) = self.next_due_ms() else {
@@ -118,8 +118,8 @@ impl SimulatedClock {
         Ok(Some(next_ms))
     }
 
-    /// The next moment at which something may be due; nothing where nothing is due, ever. Asked for
-    /// while something is under way, it may be too late: [`settle`](Self::settle) first.
+    /// The next moment at which something may be due; `None` if nothing is due, ever. The answer
+    /// may be too late while work is under way: call [`settle`](Self::settle) first.
     pub fn next_due_ms(&self) -> Option<Millis> {
         self.simulation.next_stop(self.passed)
     }
@@ -152,7 +152,7 @@ impl SimulatedClock {
     }
 }
 
-/// Time was not moved, because something did not come to an end.
+/// Time was not moved, because work under way did not end.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
     "time stands still: {handlers} handlers and {tasks} other tasks do not come to an end; a handler \
@@ -161,42 +161,42 @@ impl SimulatedClock {
 pub struct Unsettled {
     /// Handlers that run.
     pub handlers: usize,
-    /// Whatever else goes on.
+    /// Other work under way.
     pub tasks: usize,
 }
 
-/// What keeps time from moving.
+/// The kind of work that keeps time from moving.
 #[derive(Clone, Copy)]
 pub(super) enum Counted {
     Busy,
     Handlers,
 }
 
-/// What somebody sleeps for.
+/// The reason for a sleep.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Alarm {
-    /// Something is due: time stops there.
+    /// Work is due: time stops there.
     Due,
-    /// A sign of life for those whose handlers run: time stops there only if it passes them.
+    /// A heartbeat for running handlers: time stops there only if it passes any.
     Beat,
-    /// A look at things, which time does not stop for.
+    /// A periodic check, which time does not stop for.
     Look,
 }
 
 pub(super) struct Simulation {
     state: Mutex<State>,
-    /// Notified when something ended and no task is busy.
+    /// Notified when work ended and no task is busy.
     settled: Notify,
 }
 
 #[derive(Default)]
 struct State {
     now_ms: Millis,
-    /// How long a look at the clock takes.
+    /// How long a read of the clock takes.
     tick_ms: Millis,
     busy: usize,
     handlers: usize,
-    /// By their times, and among those of one time by who came first.
+    /// By their times, then in the order in which they were added.
     sleepers: BTreeMap<(Millis, u64), Sleeper>,
     next: u64,
 }
@@ -242,7 +242,7 @@ impl Simulation {
         let is_quiet = {
             let mut state = self.state.lock();
             let counted = state.counted(what);
-            debug_assert!(*counted > 0, "whoever rests was busy");
+            debug_assert!(*counted > 0, "only a busy task can rest");
             *counted = counted.saturating_sub(1);
             state.busy == 0
         };
@@ -281,7 +281,7 @@ impl Simulation {
         next.map(|((at_ms, _), _)| *at_ms)
     }
 
-    /// Moves the clock, and wakes those whose time has come.
+    /// Moves the clock, and wakes the sleepers whose time has come.
     fn set(&self, ms: Millis) {
         let due = {
             let mut state = self.state.lock();
@@ -290,13 +290,13 @@ impl Simulation {
             let later = state.sleepers.split_off(&(now, u64::MAX));
             std::mem::replace(&mut state.sleepers, later)
         };
-        // Whoever is woken counts as busy at once, which takes the lock.
+        // A woken task counts as busy at once, which takes the lock.
         for sleeper in due.into_values() {
             sleeper.waker.wake();
         }
     }
 
-    /// Waits until nothing goes on.
+    /// Waits until no work is under way.
     async fn settled(&self, passed: usize) {
         loop {
             let mut settled_now = pin!(self.settled.notified());
@@ -319,7 +319,7 @@ impl Simulation {
     }
 }
 
-/// One that keeps time from moving, until it is dropped.
+/// Keeps time from moving until it is dropped.
 pub(super) struct Count {
     simulation: Arc<Simulation>,
     what: Counted,
@@ -370,7 +370,7 @@ impl Drop for Sleep {
                 .lock()
                 .sleepers
                 .remove(&(self.at_ms, no));
-            // A waker is dropped without the lock: it may be the last to know the clock.
+            // The waker is dropped without the lock: it may hold the last reference to the clock.
             drop(gone);
         }
     }
@@ -388,7 +388,7 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    /// Notes the times at which it is woken, so many ms apart.
+    /// Records the times at which it is woken, this many ms apart.
     fn ticks(clock: &Clock, every: u64, count: usize) -> Arc<Mutex<Vec<Millis>>> {
         let seen: Arc<Mutex<Vec<Millis>>> = Arc::default();
         let (clock, times, busy) = (clock.clone(), seen.clone(), clock.busy());

@@ -1,5 +1,5 @@
 //! Reads a definition into memory, and stops as soon as it turns out to be too large: a YAML text
-//! can mean many times its size, and a flow with too many steps is refused anyway.
+//! can expand to many times its size, and a flow with too many steps is rejected anyway.
 
 use std::{cell::Cell, fmt};
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Number, Value};
 /// that it may have in a text.
 pub const MAX_VALUES: usize = 500_000;
 
-/// What one reading may take, and whether it did.
+/// The limits of one reading, and whether it reached them.
 pub struct Budget {
     bytes_left: Cell<usize>,
     values_left: Cell<usize>,

@@ -1,4 +1,4 @@
-//! Definitions as text: JSON, or YAML, which says the same with fewer quotes.
+//! Definitions as text: JSON, or YAML, which needs fewer quotes.
 
 mod bounded;
 mod numbers;
@@ -46,13 +46,13 @@ pub enum NotRead {
     Other(Error),
 }
 
-/// Reads a definition, and stops where it has more than so many steps.
+/// Reads a definition, and stops at the limit of steps.
 pub fn read_definition(
     text: &str,
     format: Format,
     max_steps: usize,
 ) -> std::result::Result<Value, NotRead> {
-    // A YAML text may repeat parts of itself: as much as any flow needs, and not without end.
+    // A YAML text may repeat parts of itself: as much as any flow needs, but within a bound.
     let max_bytes = match format {
         Format::Json => usize::MAX,
         Format::Yaml => text.len().saturating_mul(4).saturating_add(1 << 20),
@@ -87,7 +87,8 @@ pub fn read_definition(
     Ok(definition)
 }
 
-/// Rejects a definition in JSON in which an object has a member twice. YAML rejects it by itself.
+/// Rejects a definition in JSON in which an object has a member twice. The YAML parser rejects it
+/// itself.
 pub fn check_members(text: &str) -> Result<()> {
     json::check_unique(text).map_err(|error| {
         Error::DuplicateMember(format!("the definition: {}", plain(&error.to_string())))
@@ -107,8 +108,7 @@ fn not_yaml(error: &serde_saphyr::Error) -> Error {
     }
 }
 
-/// Refuses a definition in which a number would not stay as it was written: numbers in it are 64
-/// bits wide.
+/// Rejects a definition in which a number would be rounded: its numbers are 64 bits wide.
 pub fn check_numbers(text: &str, definition: &Value) -> Result<()> {
     let Some(numbers::Rounded {
         line,
@@ -125,8 +125,8 @@ pub fn check_numbers(text: &str, definition: &Value) -> Result<()> {
 }
 
 /// YAML 1.2: only `true` and `false` are booleans, so an id may be `y` and a country `NO`. The
-/// parser bounds depth and size, and aliases that repeat more than a large flow has are refused,
-/// so that a small text cannot become a large value.
+/// parser bounds depth and size, and more aliases than a large flow has are rejected, so that a
+/// small text cannot become a large value.
 fn yaml() -> serde_saphyr::Options {
     let mut options = serde_saphyr::options! { strict_booleans: true };
     options.alias_limits.max_total_replayed_events = 100_000;
@@ -153,7 +153,7 @@ mod tests {
         let numbers = |count: usize| format!("[{}1]", "1,".repeat(count - 1));
         let read = |text: &str| read_definition(text, Format::Json, 10);
         assert!(read(&numbers(400_000)).is_ok());
-        // What follows is never looked at.
+        // The rest is not read.
         for text in [
             numbers(600_000) + "}",
             "{\"a\":".repeat(60) + &numbers(600_000),

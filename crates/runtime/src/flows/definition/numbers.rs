@@ -1,7 +1,7 @@
-//! Numbers in a definition that would not stay as they were written.
+//! Numbers in a definition that would be rounded.
 //!
-//! A definition is parsed, so a number in it becomes a 64-bit one: of a long id or a long decimal
-//! something else would be left. Payloads keep their text and have no such limit.
+//! A definition is parsed, so its numbers become 64-bit ones: a long id or a long decimal would
+//! change. Payloads keep their text and have no such limit.
 
 use std::collections::HashSet;
 
@@ -15,19 +15,19 @@ pub(super) struct Rounded {
     pub read: String,
 }
 
-/// Looks for a number that differs from what is written in `text`, JSON or YAML, of which
+/// Finds a number that differs from its spelling in `text`, the JSON or YAML from which
 /// `definition` was read.
 pub(super) fn rounded(text: &str, definition: &Value) -> Option<Rounded> {
     let between = |c: char| c.is_whitespace() || ",:[]{}\"'".contains(c);
     let lines = (1..).zip(text.lines());
     let mut words =
         lines.flat_map(|(line, text)| text.split(between).map(move |word| (line, word)));
-    // Found when first needed: few definitions have a number that is written in another way.
+    // Computed on first use: few definitions have a number with another spelling.
     let mut numbers: Option<HashSet<&Number>> = None;
     words.find_map(|(line, written)| {
         let number: Number = serde_json::from_str(written).ok()?;
         let read = number.to_string();
-        // The same digits inside a text are none of our business.
+        // The same digits inside a text do not count.
         let is_rounded = Decimal::of(written) != Decimal::of(&read)
             && numbers
                 .get_or_insert_with(|| all_numbers(definition))
@@ -56,7 +56,7 @@ fn all_numbers(definition: &Value) -> HashSet<&Number> {
     numbers
 }
 
-/// A decimal number without what does not change its value.
+/// A decimal number without the parts that do not change its value.
 #[derive(PartialEq)]
 struct Decimal<'a> {
     negative: bool,
@@ -66,7 +66,7 @@ struct Decimal<'a> {
 }
 
 impl<'a> Decimal<'a> {
-    /// Of text that JSON takes for a number.
+    /// Of text that JSON reads as a number.
     fn of(text: &'a str) -> Self {
         let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
         let unsigned = mantissa.strip_prefix('-').unwrap_or(mantissa);
@@ -76,7 +76,7 @@ impl<'a> Decimal<'a> {
         let mut digits: Vec<&u8> = digits.skip_while(zero).collect();
         let zeros = digits.iter().rev().take_while(|digit| zero(digit)).count();
         digits.truncate(digits.len() - zeros);
-        // An exponent that no machine holds leaves zero or nothing that was read.
+        // An exponent beyond every machine number leaves zero or no readable number.
         let exponent: i64 = exponent.parse().unwrap_or(i64::MIN);
         let moved = zeros as i64 - fraction.len() as i64;
         Self {

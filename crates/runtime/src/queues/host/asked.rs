@@ -1,4 +1,4 @@
-//! What a handler asks for, beside its state.
+//! The requests of a handler, apart from those to its state.
 
 use std::{pin::pin, task::Poll, time::Duration};
 
@@ -31,7 +31,7 @@ pub(super) fn lease(valid: bool, until_ms: Millis) -> Json {
 }
 
 impl JobHost {
-    /// Does what is asked for, and answers when it is durable.
+    /// Executes a request, and answers when it is durable.
     pub(super) async fn answer(&self, method: &str, asked: &Json) -> Result<Json, WorkError> {
         if let Some(answer) = self.answer_of_state(method, asked).await {
             return answer;
@@ -140,7 +140,7 @@ impl JobHost {
     }
 
     async fn keep_lease(&self) -> Result<Json, WorkError> {
-        // Nobody can take a call over: it is its handler's as long as it runs.
+        // No other handler can take over a call: it belongs to its handler as long as it runs.
         let Some(lease) = self.home.lease() else {
             return Ok(Json::of(&json!({"valid": true})));
         };
@@ -151,7 +151,7 @@ impl JobHost {
         if !beats.map_err(refused)?.lost.is_empty() {
             return Ok(self::lease(false, 0));
         }
-        // A lease holds many jobs, and outlives those that were taken from it: what counts is
+        // A lease holds many jobs, and outlasts those that were taken from it: what counts is
         // whether it still holds this one.
         match self
             .queues
@@ -219,7 +219,7 @@ impl JobHost {
         let place = self.adding.lock().await;
         let prepared = self.queues.prepare_each(jobs, false).await;
         let mut stored = pin!(self.queues.add_jobs(prepared.map_err(failed)?));
-        // Once the writer has them their order is given, and the next need not wait for the disk.
+        // Once the writer has them their order is fixed, and the next need not wait for the disk.
         let first = futures::poll!(stored.as_mut());
         drop(place);
         let added = match first {
@@ -230,7 +230,7 @@ impl JobHost {
     }
 }
 
-/// What was added, as a handler gets it.
+/// The added jobs, as the handler gets them.
 fn added(added: &[Added]) -> Json {
     let jobs: Vec<Value> = added
         .iter()
@@ -239,8 +239,8 @@ fn added(added: &[Added]) -> Json {
     Json::of(&json!({ "jobs": jobs }))
 }
 
-/// The error of a call as its caller's own: that the called process was lost, or is to run elsewhere,
-/// says nothing about the caller, which has failed if it does not catch the error.
+/// The error of a call as its caller's own: that the called process was lost, or is to run
+/// elsewhere, is not a loss of the caller, which has failed if it does not catch the error.
 fn of_caller(mut error: WorkError) -> WorkError {
     let is_release = error.code.disposition() == Disposition::Release;
     if is_release && error.code != ErrorCode::ShuttingDown {

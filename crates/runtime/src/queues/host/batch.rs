@@ -1,4 +1,4 @@
-//! The host of an invocation: one for each of its jobs, of which there is one unless it is a batch.
+//! The hosts of an invocation: one for each of its jobs. Only a batch has more than one job.
 
 use async_trait::async_trait;
 use riverrun_contract::Host;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::{JobHost, params::params};
 
-/// In the order of the jobs. What names none of them is about the first.
+/// In the order of the jobs. A frame that names none of them is about the first.
 pub(in crate::queues) struct BatchHost {
     jobs: Vec<JobHost>,
 }
@@ -25,7 +25,7 @@ impl BatchHost {
         Self { jobs }
     }
 
-    /// What was said of each job and is not stored yet. Later frames are dropped.
+    /// The frames of each job that are not stored yet. Later frames are dropped.
     pub async fn close(&self) -> Vec<(Vec<Draft>, Option<Json>)> {
         let mut said = Vec::with_capacity(self.jobs.len());
         for job in &self.jobs {
@@ -53,7 +53,7 @@ impl Host for BatchHost {
     fn frame_of(&self, job: &str, frame: Frame) {
         match self.find(Some(job)) {
             Some(job) => job.frame(frame),
-            None => tracing::warn!(job, "a handler speaks of a job that it was not given"),
+            None => tracing::warn!(job, "a handler named a job that is not in its batch"),
         }
     }
 

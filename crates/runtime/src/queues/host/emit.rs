@@ -1,4 +1,4 @@
-//! What a handler may emit.
+//! The events that a handler may emit.
 
 use riverrun_engine::Fact;
 use riverrun_protocol::WorkError;
@@ -6,7 +6,7 @@ use riverrun_types::{Draft, ErrorCode, EventType, Json, Millis};
 
 use crate::{base::Error, streams::check_bytes};
 
-/// The event that a handler emits, unless only the server may say such a thing.
+/// The event that a handler emits, unless its type is reserved for the server.
 pub(crate) fn emitted(kind: &str, data: Option<Json>, now: Millis) -> Result<Draft, WorkError> {
     let kind = checked(kind)?;
     if kind.is_reserved() {

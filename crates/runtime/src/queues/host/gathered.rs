@@ -1,6 +1,6 @@
-//! What a handler said, and the line of those who store it: whoever stores something durable stores
-//! what was said before it too, so that the stream has things in the order in which they were said
-//! and asked for.
+//! The gathered frames of a handler, and the order in which they are stored: a task that stores
+//! something durable first stores the frames before it, so that the stream keeps the order in which
+//! the handler sent frames and requests.
 
 use std::time::Duration;
 
@@ -11,29 +11,29 @@ use riverrun_types::{Draft, Json};
 use super::waiting::Waiting;
 use crate::base::Base;
 
-/// How long what was said waits for more.
+/// How long frames wait for more.
 pub(crate) const GATHER: Duration = Duration::from_millis(50);
 
 pub(crate) struct Gathered {
     base: Base,
     waiting: Mutex<Waiting>,
-    /// Held from the taking of what waits until it is stored.
+    /// Held from the taking of the waiting frames until they are stored.
     storing: tokio::sync::Mutex<()>,
 }
 
-/// What was taken to be stored. Once its turn has come nobody else stores anything meanwhile. What
-/// is not stored when this is dropped waits again, before what came later.
+/// Frames that were taken to be stored. Once its turn has come no other task stores frames
+/// meanwhile. Frames that are not stored when this is dropped wait again, before later ones.
 pub(crate) struct GatheredBatch<'a> {
     from: &'a Gathered,
     pub drafts: Vec<Draft>,
     pub progress: Option<Json>,
-    /// Some of it is emitted, and is led to the steps that subscribe to it.
+    /// Some of them are emitted events, which enter the steps that subscribe to them.
     pub has_emitted: bool,
     storing: Option<tokio::sync::MutexGuard<'a, ()>>,
 }
 
 impl GatheredBatch<'_> {
-    /// It is stored.
+    /// Marks them as stored.
     pub fn stored(&mut self) -> Vec<Draft> {
         self.progress = None;
         std::mem::take(&mut self.drafts)
@@ -66,8 +66,8 @@ impl Gathered {
         self.waiting().is_closed
     }
 
-    /// Takes what waits and a place in the line of those who store, both before it first waits:
-    /// whatever is said from then on comes later.
+    /// Takes the waiting frames and a place in the order, both before it first waits: later frames
+    /// come after.
     pub async fn take(&self) -> GatheredBatch<'_> {
         let (has_emitted, (drafts, progress)) = {
             let mut waiting = self.waiting();
@@ -84,17 +84,17 @@ impl Gathered {
         taken
     }
 
-    /// Waits until what was asked for before is stored.
+    /// Waits until earlier requests are stored.
     pub async fn settled(&self) {
         let _ = self.storing.lock().await;
     }
 
-    /// Whatever is said from now on is dropped.
+    /// Drops all frames from now on.
     pub fn end(&self) {
         self.waiting().is_closed = true;
     }
 
-    /// Whatever is not stored once it has ended.
+    /// The frames that are not stored once it has ended.
     pub async fn rest(&self) -> (Vec<Draft>, Option<Json>) {
         let _storing = self.storing.lock().await;
         self.waiting().close(self.base.now_ms())

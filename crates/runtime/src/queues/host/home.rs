@@ -1,4 +1,4 @@
-//! Whose stream it is that a handler speaks into.
+//! The stream into which a handler writes.
 
 use std::sync::Arc;
 
@@ -12,15 +12,15 @@ use crate::queues::attempt::to_job;
 pub(in crate::queues) enum Home {
     /// That of a job, written under its lease.
     Job(JobLease),
-    /// That of a call, which nobody else ever takes up.
+    /// That of a call, which has one handler only.
     Call(Arc<CallHome>),
 }
 
 pub(in crate::queues) struct CallHome {
     pub id: RunId,
-    /// False for a call of which nothing is stored: its state lives as long as it does.
+    /// False for a call that is not stored: its state is dropped with it.
     pub is_kept: bool,
-    /// Set when its first event is stored. Everything else comes behind it.
+    /// Set when its first event is stored. All others come after it.
     pub begun: SetOnce<()>,
 }
 
@@ -69,7 +69,7 @@ impl Home {
         }
     }
 
-    /// A commit that only whoever holds the stream can make; more is added to it.
+    /// A commit that only the stream's holder can make; more is added to it.
     pub async fn fenced(&self, progress: Option<Json>, now_ms: Millis) -> Commit {
         match self {
             Self::Job(lease) => {

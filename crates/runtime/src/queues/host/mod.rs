@@ -1,10 +1,9 @@
-//! What the handler of a job or a call says and asks for while it runs.
+//! The frames and requests of the handler of a job or a call while it runs.
 //!
-//! What it says (logs, progress, partial results) is gathered and stored a little later (`said`).
-//! What it asks for is answered when it is durable (`asked`; `state` for the state, `emit`
-//! for what may be emitted).
-//! Everything is fenced by the job's lease; a call is its own holder (`home`). A batch has a host
-//! for each of its jobs (`batch`).
+//! Frames (logs, progress, partial results) are gathered and stored a little later (`said`).
+//! Requests are answered when they are durable (`asked`; `state` for the state, `emit` for the
+//! events that may be emitted). The job's lease fences everything; a call is its own holder
+//! (`home`). A batch has a host for each of its jobs (`batch`).
 
 mod asked;
 mod batch;
@@ -51,13 +50,13 @@ pub(crate) struct JobHost {
     chain: u32,
     cancel: Cancellation,
     said: Said,
-    /// The job's state, read when it is first asked for. One writer at a time.
+    /// The job's state, read on first use. One writer at a time.
     stream: tokio::sync::Mutex<Option<RunState>>,
     /// Held while jobs are prepared that the handler adds: queues get them in its order.
     adding: tokio::sync::Mutex<()>,
     /// Operations of the handler's code that failed.
     tries: Tries,
-    /// How the job itself says that it is tried again.
+    /// The retry settings of the job itself.
     own_retry: Option<Box<Retry>>,
 }
 
@@ -101,7 +100,7 @@ impl JobHost {
         }
     }
 
-    /// What was said and is not stored yet: events and the latest progress. Later frames are
+    /// The frames that are not stored yet: events and the latest progress. Later frames are
     /// dropped.
     pub async fn close(&self) -> (Vec<Draft>, Option<Json>) {
         self.said.close().await
@@ -114,8 +113,8 @@ impl Host for JobHost {
         if let Some(mut draft) = record::frame_event(&frame, self.queues.base().now_ms()) {
             let is_progress = draft.kind == EventType::Progress;
             let progress = draft.data.clone().filter(|_| is_progress);
-            // Of a job it is a part of its life, with the form that it has on the channel of its
-            // queue.
+            // For a job, an emitted event is part of its life, in the form that it has on the
+            // channel of its queue.
             if let (Some(said), Some(lease)) = (&progress, self.home.lease()) {
                 draft = job_progress(draft.ms, &lease.queue, said);
             }

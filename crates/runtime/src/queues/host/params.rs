@@ -1,4 +1,4 @@
-//! What stands in the requests of handlers.
+//! The parameters of handlers' requests.
 
 use riverrun_contract::meant_within;
 use riverrun_protocol::{JournalEntry, WorkError};
@@ -17,7 +17,7 @@ pub(crate) struct KeyParams {
     pub key: String,
     pub value: Option<Json>,
     pub if_version: Option<u64>,
-    /// Of a step: what its code has read since something was last recorded.
+    /// Of a step: what its code has read since the last record.
     #[serde(default)]
     pub seen: Vec<JournalEntry>,
     /// Of a step: the write is part of a `ctx.run`.
@@ -83,7 +83,7 @@ struct Enqueued {
 }
 
 impl EnqueueParams {
-    /// Where the jobs name no queue it is that of the request.
+    /// If the jobs name no queue, the queue of the request.
     pub(super) fn jobs(self) -> Result<Vec<(Name, JobRequest)>, WorkError> {
         let Self {
             queue: shared,
@@ -121,7 +121,7 @@ pub(super) struct StartParams {
     options: StartOptions,
 }
 
-/// How a run is to be started, as over HTTP.
+/// How to start a run, as over HTTP.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct StartOptions {
@@ -159,9 +159,9 @@ pub(crate) fn params<T: DeserializeOwned>(params: &Json) -> Result<T, WorkError>
     })
 }
 
-/// What does not fit, and where. Asked again, since only few requests do not.
+/// The parameter that does not fit, and where. Computed on failure only, since most requests fit.
 fn misfit<T: DeserializeOwned>(params: &Json, error: &serde_json::Error) -> String {
-    // Nobody sees the text that lines and columns are counted in.
+    // Lines and columns of the text are left out: the handler does not see it.
     let words = |error: &serde_json::Error| {
         let said = error.to_string();
         let said = said

@@ -1,6 +1,6 @@
-//! What the handler of a job or a call says: gathered for a moment, stored in one commit with
-//! whatever else was said. What is left when it ends goes with the outcome, and what waits when the
-//! handler asks for something durable goes with that, before it.
+//! The frames of the handler of a job or a call: gathered for a moment and stored together in one
+//! commit. The rest is stored with the outcome when it ends, and the waiting frames are stored
+//! with, and before, a durable request.
 
 use std::sync::Arc;
 
@@ -46,17 +46,17 @@ impl Said {
         }
     }
 
-    /// Takes what waits, to be stored with something else.
+    /// Takes the waiting frames, to be stored with something else.
     pub async fn take(&self) -> GatheredBatch<'_> {
         self.shared.gathered.take().await
     }
 
-    /// Waits until what was asked for before is stored.
+    /// Waits until earlier requests are stored.
     pub async fn settled(&self) {
         self.shared.gathered.settled().await;
     }
 
-    /// Whatever is not stored yet; later frames are dropped.
+    /// The frames that are not stored yet; later frames are dropped.
     pub async fn close(&self) -> (Vec<Draft>, Option<Json>) {
         self.shared.gathered.end();
         self.shared.wake.notify_one();
@@ -68,7 +68,7 @@ impl Said {
     }
 }
 
-/// Stores what was said while the handler runs.
+/// Stores frames while the handler runs.
 async fn flush(base: Base, home: Home, shared: Arc<Shared>) {
     let gathered = &shared.gathered;
     loop {
@@ -84,7 +84,7 @@ async fn flush(base: Base, home: Home, shared: Arc<Shared>) {
         let drafts = taken.stored();
         if drafts.is_empty() && progress.is_none() {
             let mut waiting = gathered.waiting();
-            // Something may have been said while this waited for its turn.
+            // A frame may have arrived while this waited for its turn.
             if waiting.is_empty() {
                 waiting.is_flushing = false;
                 return;
@@ -96,7 +96,7 @@ async fn flush(base: Base, home: Home, shared: Arc<Shared>) {
             commit = commit.and(Change::Append(home.append(drafts)));
         }
         if let Err(error) = base.commit(commit).await {
-            tracing::debug!(job = %home.id(), %error, "what a job said could not be stored");
+            tracing::debug!(job = %home.id(), %error, "frames of a job could not be stored");
         }
     }
 }

@@ -13,10 +13,10 @@ use super::{
 };
 use crate::queues::record;
 
-/// How often a conditional write is judged again because the stream moved.
+/// How often a conditional write is checked again because the stream moved.
 const TRIES: usize = 20;
 
-/// What a handler asks to know of a state.
+/// The question of a handler about a state.
 pub(crate) enum StateRead {
     Get(Path),
     Has(Path),
@@ -48,7 +48,7 @@ impl StateRead {
 }
 
 impl JobHost {
-    /// Answers `state.*`; nothing if there is no such method.
+    /// Answers `state.*`; nothing if no such method exists.
     pub(super) async fn answer_of_state(
         &self,
         method: &str,
@@ -118,7 +118,7 @@ impl JobHost {
         Ok(read.answer(known))
     }
 
-    /// Writes to the state, if it has the version that the writer thinks it has.
+    /// Writes to the state, if it has the version that the writer expects.
     async fn write(
         &self,
         kind: EventType,
@@ -158,7 +158,7 @@ impl JobHost {
                     *guard = Some(known);
                     return Ok(Json::of(&json!({ "version": len })));
                 }
-                // A log line came between, or somebody else: look again.
+                // A log line or another write came between: read again.
                 Err(error) if error.code == ErrorCode::Conflict => {}
                 Err(error) => return Err(error),
             }
@@ -169,7 +169,7 @@ impl JobHost {
         ))
     }
 
-    /// What is wrong with a state that was not wrong before.
+    /// The issues of a state that the write introduces.
     fn breaks(&self, before: &State, after: &State) -> Option<Vec<SchemaIssue>> {
         let schema = self.process.config.state_schema.as_ref()?;
         let mut issues = state_issues(schema, after);

@@ -1,4 +1,4 @@
-//! The stream of a job or a call: what is written to it, and what earlier attempts left in it.
+//! The stream of a job or a call: its new events, and the records of earlier attempts.
 
 use riverrun_engine::{Fact, RunState};
 use riverrun_protocol::{JournalEntry, WorkError};
@@ -8,20 +8,20 @@ use riverrun_types::{Draft, ErrorCode, Event, EventId, EventType, Name, RunId, S
 use super::{JobHost, gathered::GatheredBatch, params::MemoParams, refused};
 use crate::{base::Base, streams::SignalSource};
 
-/// An event that was appended, and what was said before it.
+/// An event that was appended, and the frames before it.
 pub(super) struct Placed {
     pub id: EventId,
     pub said: Vec<Draft>,
 }
 
 impl JobHost {
-    /// Appends an event, and before it what the handler said before.
+    /// Appends an event, and before it the handler's earlier frames.
     pub(super) async fn append(&self, draft: Draft, expect: Expect) -> Result<Placed, WorkError> {
         let mut said = self.said.take().await;
         self.append_after(&mut said, draft, expect).await
     }
 
-    /// Appends an event after what was said, which is still there if that is refused.
+    /// Appends an event after the frames, which are kept if the append is rejected.
     pub(super) async fn append_after(
         &self,
         said: &mut GatheredBatch<'_>,
@@ -61,8 +61,8 @@ impl JobHost {
         })
     }
 
-    /// Of a call of which nothing is kept, what it emits is kept all the same: others act on it,
-    /// and must be able to read why. It goes to the stream that is everybody's.
+    /// The events that an unrecorded call emits are stored all the same: others act on them, and
+    /// must be able to read the cause. They go to the shared stream.
     async fn append_elsewhere(
         &self,
         mut draft: Draft,
@@ -95,17 +95,17 @@ impl JobHost {
         Ok(stream)
     }
 
-    /// The stream has grown by something that is no state: its length is read again when needed.
+    /// The stream has grown by an event that is no state: its length is read again when needed.
     pub(super) async fn forget_stream(&self) {
-        // Where nothing is stored, what is known is all there is.
+        // If the call is not stored, its state is in memory only.
         if self.home.is_kept() {
             *self.stream.lock().await = None;
         }
     }
 }
 
-/// What earlier attempts of a job recorded of their `ctx.run`s. One that was redriven goes on from
-/// there; one that had ended well begins anew.
+/// The records of the `ctx.run`s of a job's earlier attempts. A redriven job goes on from there;
+/// one that had completed begins anew.
 pub(in crate::queues) async fn journal(
     base: &Base,
     job: &RunId,

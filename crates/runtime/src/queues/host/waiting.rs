@@ -1,33 +1,33 @@
-//! What a handler has said and what is not stored yet. It is bounded, and so is what is stored of
-//! one attempt: whatever is dropped is counted, and the stream says how much it was.
+//! The frames of a handler that are not stored yet. They are bounded, and so are the stored frames
+//! of one attempt: dropped frames are counted, and the stream says how many were dropped.
 
 use riverrun_contract::LogLimit;
 use riverrun_engine::Fact;
 use riverrun_types::{Draft, EventType, Json, Millis};
 use serde_json::json;
 
-/// Bytes that wait to be stored; what is more is dropped and counted. The usual limit of an attempt
-/// has room in it, however fast its handler speaks.
+/// Bytes of frames that wait to be stored; further frames are dropped and counted. The usual limit
+/// of an attempt fits in, however fast its handler sends.
 const MAX_WAITING: usize = 16 << 20;
-/// What a line takes beside its text.
+/// The overhead of a line beside its text.
 const LINE_BYTES: usize = 256;
 
 pub(crate) struct Waiting {
     limit: LogLimit,
     drafts: Vec<Draft>,
-    /// How many of them are no lines, but emitted: those are never dropped.
+    /// How many of them are emitted events, not lines: those are never dropped.
     emitted: usize,
-    /// What they take in memory.
+    /// Their size in memory.
     held: usize,
     progress: Option<Json>,
     /// Of the whole attempt.
     lines: usize,
     bytes: usize,
-    /// Dropped because they came faster than they can be stored, and not reported yet.
+    /// Dropped because they arrived faster than they can be stored, and not reported yet.
     flooded: usize,
-    /// Dropped because the attempt has said enough.
+    /// Dropped because the attempt has reached its limit.
     beyond: usize,
-    /// Somebody comes to take it soon.
+    /// A task will store them soon.
     pub is_flushing: bool,
     pub is_closed: bool,
 }
@@ -49,18 +49,18 @@ impl Waiting {
         }
     }
 
-    /// True if there is something to be stored now and nobody comes for it yet.
+    /// True if frames have to be stored now and no task will do so yet.
     pub fn say(&mut self, draft: Draft, progress: Option<Json>) -> bool {
         if self.is_closed {
             return false;
         }
-        // The latest progress is in the job's row, whether its line is kept or not.
+        // The job's row has the latest progress, whether its line is kept or not.
         let has_progress = progress.is_some();
         self.progress = progress.or(self.progress.take());
         let bytes = draft.data.as_ref().map_or(0, Json::bytes);
         if self.lines >= self.limit.lines || self.bytes + bytes > self.limit.bytes {
             self.beyond += 1;
-            // What is shorter and comes later would stand where something is missing.
+            // A shorter, later line would appear where others are missing.
             self.lines = self.limit.lines;
         } else if self.held + bytes + LINE_BYTES > MAX_WAITING {
             self.flooded += 1;
@@ -80,7 +80,7 @@ impl Waiting {
         self.emitted += 1;
     }
 
-    /// Adds what goes with whatever is stored next.
+    /// Adds changes that are stored with the next frames.
     pub fn add(&mut self, drafts: impl Iterator<Item = Draft>) {
         self.drafts.extend(drafts);
     }
@@ -93,7 +93,7 @@ impl Waiting {
         self.drafts.is_empty() && self.progress.is_none()
     }
 
-    /// Takes what waits.
+    /// Takes the waiting frames.
     pub fn take(&mut self, now_ms: Millis) -> (Vec<Draft>, Option<Json>) {
         (self.emitted, self.held) = (0, 0);
         match std::mem::take(&mut self.flooded) {
@@ -106,7 +106,7 @@ impl Waiting {
         (std::mem::take(&mut self.drafts), self.progress.take())
     }
 
-    /// Takes what waits, and last how much was not kept; what comes later is dropped.
+    /// Takes the waiting frames, and last the number of dropped ones; later frames are dropped.
     pub fn close(&mut self, now_ms: Millis) -> (Vec<Draft>, Option<Json>) {
         self.is_closed = true;
         let (mut drafts, progress) = self.take(now_ms);
@@ -124,7 +124,7 @@ impl Waiting {
         (drafts, progress)
     }
 
-    /// It could not be stored: it waits again, before what came later.
+    /// They could not be stored: they wait again, before later ones.
     pub fn put_back(&mut self, drafts: Vec<Draft>, progress: Option<Json>) {
         let is_emitted = |draft: &&Draft| matches!(Fact::read(draft), Fact::Emitted { .. });
         self.emitted += drafts.iter().filter(is_emitted).count();

@@ -1,4 +1,4 @@
-//! What cannot be meant: labels that are none, times beyond reach, options that contradict each
+//! Rejects invalid job options: malformed labels, times out of range, options that contradict each
 //! other.
 
 use riverrun_contract::{Process, WrittenBackoff};

@@ -1,4 +1,4 @@
-//! The part of a job's options that stays with the job.
+//! The job options that are stored with the job.
 
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ impl KeptOptions {
             .unwrap_or_default()
     }
 
-    /// Whether the job itself says how it is tried again.
+    /// Whether the job sets its own retry policy.
     pub fn has_retry(&self) -> bool {
         self.attempts.is_some()
             || self.backoff.is_some()
@@ -55,7 +55,7 @@ impl KeptOptions {
             || self.retriable_errors.is_some()
     }
 
-    /// What happens to an attempt that fails: what the process says, amended by the job's own.
+    /// The retry policy of failed attempts: the process's, overridden by the job's own.
     pub fn policy(&self, process: Option<&Process>) -> Policy {
         let mut policy =
             process.map_or_else(Policy::default, |process| process.config.policy.clone());

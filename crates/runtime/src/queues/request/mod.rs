@@ -1,7 +1,7 @@
-//! What somebody asks for when they add a job, and the job that comes of it.
+//! Requests to add jobs, and the jobs they become.
 //!
-//! `check` refuses what cannot be meant, `pace` finds the name under which a job is there once, and
-//! `kept` is what of the options stays with the job.
+//! `check` rejects invalid options, `pace` computes the unique name of a job, and `kept` holds the
+//! options that are stored with it.
 
 mod check;
 mod kept;
@@ -24,7 +24,7 @@ use crate::base::{Error, Result};
 
 pub use kept::KeptOptions;
 
-/// A wish to add a job.
+/// A request to add a job.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct JobRequest {
@@ -43,38 +43,38 @@ impl JobRequest {
     }
 }
 
-/// How a job is to be run, where it differs from what its process says.
+/// How a job is run, where it differs from its process.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct JobOptions {
-    /// The same id again is the same job.
+    /// Adding the same id again returns the same job.
     pub job_id: Option<String>,
-    /// Higher goes first.
+    /// Higher priorities go first.
     pub priority: i32,
     #[serde(alias = "delay")]
     pub delay_ms: Option<u64>,
     #[serde(deserialize_with = "time::moment")]
     pub run_at: Option<Millis>,
-    /// How often it is tried in all, the first try included.
+    /// The maximum number of attempts, the first included.
     pub attempts: Option<u32>,
     pub backoff: Option<Json>,
     pub timeout_ms: Option<u64>,
     pub on_fail: Option<OnFail>,
     pub retriable_errors: Option<Vec<String>>,
-    /// One job for this key, as long as the job is known or for a time; `auto` makes the key of the
-    /// data.
+    /// One job for this key, as long as the job is known or for a time; `auto` derives the key from
+    /// the data.
     pub idempotency_key: Option<String>,
     pub idempotency_window_ms: Option<u64>,
-    /// The same, said in one.
+    /// The same in one object.
     pub idempotency: Option<IdempotencyOptions>,
     /// One job for this key, until it has ended or for a time.
     pub dedupe: Option<Dedupe>,
-    /// The first job in each window; the others are it.
+    /// The first job in each window; later ones are answered with it.
     pub throttle: Option<Throttle>,
-    /// The last job, once nobody has added another for a while.
+    /// The last job, once no other was added for a while.
     pub debounce: Option<Debounce>,
-    /// Jobs of one key take turns with other keys and share the key's concurrency. Where there is
-    /// none, the tenant is the key.
+    /// Jobs of one key take turns with other keys and share the key's concurrency. Without a key,
+    /// the tenant is the key.
     #[serde(alias = "group")]
     pub key: Option<String>,
     pub tenant_id: Option<String>,
@@ -82,7 +82,7 @@ pub struct JobOptions {
     pub metadata: Option<Json>,
     pub correlation_id: Option<String>,
     pub causation_id: Option<String>,
-    /// How many events started a run on the way to it. Nobody outside says so.
+    /// How many events started a run on the way to it. Only the server sets it.
     #[serde(skip)]
     pub chain: u32,
 }
@@ -118,7 +118,7 @@ pub struct Debounce {
 }
 
 impl Queues {
-    /// Turns wishes into jobs of their queues, whose processes are known.
+    /// Turns requests into jobs of their queues, whose processes are known.
     pub(super) async fn prepare_jobs(
         &self,
         takers: &HashMap<Name, Option<Arc<Process>>>,

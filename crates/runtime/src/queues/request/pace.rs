@@ -1,5 +1,5 @@
-//! Under which name a job is there once, and for how long: keys, dedupe, throttle, debounce. What a
-//! job says itself goes before what its process says.
+//! Job uniqueness: keys, dedupe, throttle, debounce. The job's own settings override those of its
+//! process.
 
 use std::time::Duration;
 
@@ -62,14 +62,14 @@ impl Queues {
             .or_else(|| theirs?.window.map(millis));
         let lasts = window.map_or(Lasts::Always, until);
         let given = options.idempotency_key.as_deref();
-        // Equal data has one text: neither the order of members nor the spelling of a number
-        // makes another job, and no digit is lost.
+        // Equal data has one text: the order of members and the spelling of a number make no
+        // difference, and no digit is lost.
         let auto = || {
             let id = RunId::of_content(canonical(data).as_bytes());
             Some(unique("key", id.as_str(), lasts))
         };
         match given.or(own.map(|own| own.key.as_str())) {
-            // It means the same here as in the settings of a process.
+            // The same rule as in the settings of a process.
             Some("auto") => return Ok(auto()),
             Some(given) => return Ok(Some(unique("key", given, lasts))),
             None => {}
@@ -84,7 +84,7 @@ impl Queues {
         })
     }
 
-    /// What a pace is kept for: what the job says, else what the process says, else the job's key.
+    /// The key of a pace: from the job, else from the process, else the job's key.
     async fn pace_key(
         &self,
         given: Option<Option<&str>>,
@@ -103,7 +103,7 @@ impl Queues {
         Ok(found.or(key.map(str::to_owned)).unwrap_or_default())
     }
 
-    /// What an expression makes of a job's data, as text; nothing if it says null.
+    /// The value of an expression over a job's data, as text; nothing if it is null.
     pub(super) async fn key_of(
         &self,
         expr: &riverrun_expr::Expr,
@@ -130,8 +130,8 @@ impl Queues {
     }
 }
 
-/// What a process says of the pace of its jobs. A job is held to one pace or key: it is passed over
-/// where the job says something itself.
+/// The pace that a process sets for its jobs. A job has one pace or key: the process's is ignored
+/// if the job sets its own.
 pub(super) fn fallback<'a>(
     process: Option<&'a Process>,
     options: &JobOptions,
@@ -140,7 +140,7 @@ pub(super) fn fallback<'a>(
     config.filter(|_| own_paces(options) == 0)
 }
 
-/// How many paces and keys a job gives itself.
+/// How many paces and keys a job sets itself.
 pub(super) fn own_paces(options: &JobOptions) -> usize {
     let given = [
         options.debounce.is_some(),
@@ -155,7 +155,7 @@ pub(super) fn has_key(options: &JobOptions) -> bool {
     options.idempotency_key.is_some() || options.idempotency.is_some()
 }
 
-/// How long a job waits for a later one to take its place.
+/// How long a job waits for a later one to replace it.
 pub(super) fn debounce(config: Option<&ProcessConfig>, options: &JobOptions) -> Option<Millis> {
     let own = options.debounce.as_ref().map(|debounce| debounce.delay_ms);
     let theirs = || Some(millis(config?.debounce.as_ref()?.time));

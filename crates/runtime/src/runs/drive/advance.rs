@@ -13,27 +13,27 @@ use riverrun_types::{Draft, ErrorCode, Json, VisitStatus};
 
 use super::Driver;
 
-/// Events after which what was decided so far is committed: a long chain of steps is seen while
-/// it runs, and no commit grows without bound.
+/// Events after which the decisions so far are committed: readers see a long chain of steps while
+/// it runs, and the size of a commit stays bounded.
 const MAX_EVENTS: usize = 256;
 
-/// Bytes of data after which it is committed, too: the events of a commit are held several times
+/// Bytes of data after which they are committed, too: the events of a commit are held several times
 /// until it is durable.
 const MAX_EVENT_BYTES: usize = 4 << 20;
 
-/// How long steps without effects may keep a thread to themselves: other runs and requests have
-/// their turn in between.
+/// How long steps without effects may keep a thread to themselves before other runs and requests
+/// get it.
 const SLICE: Duration = Duration::from_millis(1);
 
 /// Whether steps with effects may be begun.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effectful {
     Begin,
-    /// There is nobody to run them: whoever claims the run begins them.
+    /// No driver is here to run them: the one that claims the run begins them.
     Leave,
 }
 
-/// How many events are to be committed, and what they carry. Each is looked at once.
+/// How many events are to be committed, and their bytes. Each event is counted once.
 #[derive(Default)]
 struct Weight {
     counted: usize,
@@ -54,8 +54,9 @@ impl Driver {
     /// Decides as far as it can without effects.
     pub(crate) async fn advance(&mut self, effectful: Effectful) {
         self.look_before_due().await;
-        // What begins to wait in this commit is stored before it can be too late: what it waits for
-        // may be there already. The run task is due then, and whoever claims it looks.
+        // An await that is registered by this commit is stored before it can time out: the store
+        // may already hold its event. The run task is due then, and the driver that claims it
+        // looks.
         if self.awaits.is_empty() {
             self.judge(Input::Due);
         }
@@ -65,7 +66,7 @@ impl Driver {
             if !self.emit_declared(&mut weight).await {
                 return;
             }
-            // One that cannot wait may lead to others that have to.
+            // A visit that cannot wait may lead to others that have to.
             if self.await_declared().await {
                 continue;
             }
@@ -101,8 +102,8 @@ impl Driver {
         }
     }
 
-    /// Emits what the definitions of finished visits say. Says whether that was all: the rest
-    /// belongs into the next commit, before anything else.
+    /// Emits the events that the definitions of finished visits declare. Returns whether it emitted
+    /// all: the rest belongs in the next commit, before anything else.
     async fn emit_declared(&mut self, weight: &mut Weight) -> bool {
         while let Some(due) = self.state.to_emit.first() {
             if weight.is_full(&self.pending.events) {
@@ -114,7 +115,7 @@ impl Driver {
         true
     }
 
-    /// Whether there is more to decide at once than one commit holds.
+    /// Whether more is decided at once than one commit holds.
     pub(crate) fn has_more(&self) -> bool {
         self.state.can_go_on(self.runs.base().now_ms())
             || !self.flow.plan.to_await(&self.state).is_empty()
@@ -145,7 +146,7 @@ impl Driver {
             let failure = Failure::new(ErrorCode::StepNotFound, message);
             return (Outcome::Failure(failure.permanent()), Vec::new());
         };
-        // Handlers see the state as it is now; nobody else changes it while they run.
+        // Handlers see the state as it is now; it does not change while they run.
         let state = Arc::clone(&self.state);
         let input = match step.input(&state, known) {
             Ok(input) => input,
@@ -173,7 +174,7 @@ impl Driver {
         (outcome, call.into_recorded())
     }
 
-    /// A sub-flow that cannot be started is a failure of the step that wants it.
+    /// A sub-flow that cannot be started is a failure of the step that starts it.
     pub(super) async fn checked(&self, outcome: Outcome) -> Outcome {
         let Outcome::SubFlow(sub) = &outcome else {
             return outcome;

@@ -17,12 +17,12 @@ pub(crate) struct Finished {
     pub attempt: u32,
     pub outcome: Outcome,
     pub events: Vec<Draft>,
-    /// Until the driver knows of it.
+    /// Until the driver has read it.
     #[expect(dead_code, reason = "counts until it is dropped")]
     pub going: Going,
 }
 
-/// An attempt goes on, with a handler that runs.
+/// An attempt that goes on, with a running handler.
 type Going = (Busy, Busy);
 
 /// The attempts of one run that are under way. Dropping it cancels them.
@@ -103,7 +103,7 @@ impl Attempts {
         self.handles.insert(key, self.running.spawn(task));
     }
 
-    /// The next attempt that ends; pends while there is none.
+    /// The next attempt that ends; pends while none runs.
     pub async fn next(&mut self) -> Finished {
         loop {
             match self.running.join_next().await {
@@ -134,7 +134,7 @@ impl Attempts {
     }
 }
 
-/// What comes of it in time.
+/// The handler's outcome, or its timeout.
 async fn bounded<F: Future>(clock: &Clock, limit: Duration, running: F) -> Option<F::Output> {
     let in_time = async {
         tokio::select! {

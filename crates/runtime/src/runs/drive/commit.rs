@@ -19,16 +19,16 @@ use crate::{
 /// Events after which a snapshot is due, if they are also as large as the snapshot would be.
 pub(crate) const SNAPSHOT_EVERY: u64 = 500;
 
-/// The longest pause between tries that a stop waits for.
+/// The longest pause between tries that a shutdown waits for.
 const LAST_TRY: Duration = Duration::from_millis(500);
 
-/// What became of a commit.
+/// The result of a commit.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Committed {
     Done,
-    /// Somebody else had decided: the driver has the new state, and its outcomes are judged on it.
+    /// Another writer was first: the driver has the new state, and its outcomes are judged on it.
     Moved,
-    /// The run is not this driver's any more.
+    /// The driver has lost the run.
     Gone,
 }
 
@@ -45,7 +45,7 @@ impl Driver {
                 }
             };
             let era = self.runs.cache().era(&self.run);
-            // What the cache shares with this driver is copied at the next decision.
+            // State that the cache shares with this driver is copied at the next decision.
             let is_shared = task != RunTaskChange::Keep || self.state.is_small();
             let news = is_shared.then(|| News {
                 run: self.run.clone(),
@@ -61,8 +61,8 @@ impl Driver {
                 }
                 Err(StoreError::Conflict(_)) => {
                     let reloaded = self.reload().await;
-                    // Nobody says again what this driver was woken for, and what it made of that
-                    // is not stored.
+                    // The wake that led to this decision does not come again, and the decision is
+                    // not stored.
                     if reloaded == Committed::Moved {
                         self.reconcile().await;
                     }
@@ -74,13 +74,13 @@ impl Driver {
                     return Committed::Gone;
                 }
                 Err(StoreError::Closed | StoreError::Gone(_)) => return Committed::Gone,
-                // Whoever opens the store next finds the lease and takes the run up again.
+                // The next process that opens the store finds the lease and claims the run again.
                 Err(error) if self.runs.base().is_stopping() && backoff > LAST_TRY => {
                     tracing::warn!(run = %self.run, %error, "a decision was not stored before the stop");
                     return Committed::Gone;
                 }
                 Err(error) => {
-                    tracing::warn!(run = %self.run, %error, "the store refused a decision; trying again");
+                    tracing::warn!(run = %self.run, %error, "the store rejected a decision; trying again");
                     self.pending.events = events.to_vec();
                     tokio::time::sleep(backoff).await;
                     backoff = (backoff * 2).min(Duration::from_secs(5));
@@ -100,7 +100,7 @@ impl Driver {
             no: 0,
         });
         if placed.first != self.stored_len || placed.len != self.state.len {
-            // Somebody appended in between, a log or a state write: take that in, in its order.
+            // Another writer appended in between, a log or a state write: read that, in its order.
             let ready = std::mem::take(&mut self.ready);
             let reloaded = self.reload().await;
             self.ready = ready;
@@ -114,7 +114,7 @@ impl Driver {
         Committed::Done
     }
 
-    /// Takes the state from the store and judges the outcomes that are not recorded yet on it.
+    /// Reads the state from the store and judges the unrecorded outcomes on it.
     pub(super) async fn reload(&mut self) -> Committed {
         let runs = self.runs.clone();
         let run = self.run.clone();
@@ -158,7 +158,7 @@ impl Driver {
         Ok((commit, events))
     }
 
-    /// The commit that brings the run into the world, and the run's record once it is there.
+    /// The commit that creates the run, and the run's record after it.
     pub(crate) async fn create_commit(&mut self, mut run: NewRun) -> Result<(Commit, RunRecord)> {
         run.projection = projection(&self.state);
         run.events = std::mem::take(&mut self.pending.events).into();
@@ -171,8 +171,8 @@ impl Driver {
         Ok((commit, record))
     }
 
-    /// What a decision means for other runs: children begin, abandoned ones and the parent are
-    /// woken. `after` is the stream's length by then, where that is sure.
+    /// The effects of a decision on other runs: children begin, abandoned ones and the parent are
+    /// woken. `after` is the stream's length by then, if known.
     async fn with_relatives(
         &self,
         mut commit: Commit,
@@ -289,13 +289,13 @@ impl Driver {
     }
 }
 
-/// How much room events take, roughly.
+/// The approximate size of events.
 fn bytes(events: &[Draft]) -> usize {
     let payload = |draft: &Draft| draft.data.as_ref().map_or(0, Json::bytes);
     events.iter().map(|draft| 16 + payload(draft)).sum()
 }
 
-/// What lists and filters see of a state.
+/// The summary of a state for lists and filters.
 pub fn projection(state: &RunState) -> Projection {
     let wake_ms = Some(state.wake_ms()).filter(|wake| *wake != NEVER);
     Projection {
@@ -332,7 +332,7 @@ pub(crate) fn record(run: &NewRun, state: &RunState) -> RunRecord {
     }
 }
 
-/// Asks the store until it answers: a store that is away comes back, or the server stops.
+/// Asks the store until it answers or the server stops.
 pub(super) async fn until_stored<T, F>(runs: &Runs, ask: impl Fn() -> F) -> Option<Result<T>>
 where
     F: Future<Output = Result<T>>,
@@ -352,7 +352,7 @@ where
     }
 }
 
-/// Ends a run whose flow this server cannot compile: it says why instead of waiting for ever.
+/// Ends a run whose flow this server cannot compile, with the reason, instead of waiting for ever.
 pub(super) async fn fail_without_plan(runs: &Runs, run: &RunId, lease: &RunLease, cause: &Error) {
     let Ok(loaded) = runs.load(run).await else {
         return;

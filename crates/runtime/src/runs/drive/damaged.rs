@@ -1,4 +1,4 @@
-//! A run whose stored stream cannot be read: it is parked, where people see it, and can be cancelled.
+//! A run whose stored stream cannot be read: it is parked, people see that, and can cancel it.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::{
     runs::Runs,
 };
 
-/// What is wrong with the run's data, if that is why something failed.
+/// The damage in the run's data, if that is the cause of an error.
 pub(crate) fn damage(error: &Error) -> Option<&StoreError> {
     match error {
         Error::Store(error @ StoreError::Corrupt(_)) => Some(error),
@@ -26,8 +26,8 @@ pub(crate) fn damage(error: &Error) -> Option<&StoreError> {
     }
 }
 
-/// Parks a run until somebody cancels it or its data was restored. Nothing of it is begun, nothing
-/// taken back, and it is not tried again and again.
+/// Parks a run until it is cancelled or its data was restored. None of its steps begins or is
+/// undone, and it is not tried again.
 pub(crate) async fn park(runs: &Runs, run: &RunId, lease: &RunLease, cause: &StoreError) {
     let record = match runs.base().store().run(run).await {
         Ok(Some(record)) if !record.status.is_ended() => record,
@@ -51,8 +51,8 @@ pub(crate) async fn park(runs: &Runs, run: &RunId, lease: &RunLease, cause: &Sto
 }
 
 impl Runs {
-    /// Cancels a run whose stream cannot be read. Which steps are active is not known, so their jobs
-    /// stay in their queues, and what comes of them is dropped.
+    /// Cancels a run whose stream cannot be read. Its active steps are unknown, so their jobs stay
+    /// in their queues, and the outcomes of those jobs are dropped.
     pub(crate) async fn cancel_damaged(
         &self,
         run: &RunId,

@@ -1,9 +1,9 @@
 //! Driving a run: from its claim to its end, or to the moment when it has to wait.
 //!
 //! A driver holds the run's lease. It runs steps without effects back to back in memory; before a
-//! step with effects begins, and when the run ends or has to wait, what was decided so far becomes
-//! one commit. What the driver knows and the store does not is only what it can afford to lose:
-//! if it dies, whoever claims the run next finds the last commit and goes on from there.
+//! step with effects begins, and when the run ends or has to wait, the decisions so far become one
+//! commit. State that is only in the driver may be lost: if it dies, the next driver that claims
+//! the run goes on from the last commit.
 
 mod advance;
 mod attempt;
@@ -34,47 +34,48 @@ pub(crate) struct Driver {
     pub(crate) run: RunId,
     pub(crate) flow: Arc<Compiled>,
     pub(crate) context: EventContext,
-    /// What never changes of the run's record, where that is known.
+    /// The fields that never change of the run's record, if known.
     record: Option<Arc<RunRecord>>,
-    /// The state with everything decided so far, committed or not.
+    /// The state with all decisions so far, committed or not.
     pub(crate) state: Arc<RunState>,
     /// Decisions that the store knows of.
     pub(crate) turn: u64,
     /// The stream's length as the store knows it.
     pub(crate) stored_len: u64,
-    /// The state may be behind the store's: what is decided holds only if nothing came since.
+    /// The state may be behind the store's: a decision holds only if no event was appended since.
     is_from_memory: bool,
-    /// What is decided depends on the place of an event in the stream: it holds only if nothing
-    /// comes before it.
+    /// A decision depends on the place of an event in the stream: it holds only if no event comes
+    /// before it.
     pub(crate) has_placed: bool,
     /// The length that the latest snapshot covers, and its size.
     pub(crate) snapshot_len: u64,
     snapshot_bytes: usize,
-    /// The size of what was committed since.
+    /// The size of the events committed since.
     since_snapshot_bytes: usize,
     /// Decided, not yet committed.
     pub(crate) pending: Decision,
-    /// Outcomes of effects since the last commit: judged again if that is refused, never lost.
+    /// Outcomes of effects since the last commit: judged again if the commit is rejected, never
+    /// lost.
     outcomes: Vec<Input>,
     /// Attempts with effects that begin once the commit that says so is durable.
     pub(crate) ready: Vec<(VisitKey, u32)>,
-    /// What visits wait for since the last commit, each with the number of `signals` before it.
+    /// Awaits of visits since the last commit, each with the number of `signals` before it.
     pub(crate) awaits: Vec<(usize, NewAwait)>,
-    /// What the commit tells those who wait for events.
+    /// The signals that the commit sends to awaits of events.
     pub(crate) signals: Vec<Change>,
-    /// How often callbacks were resumed whose steps wait for more, as far as this driver has seen.
+    /// How often callbacks that wait for more were resumed, as far as this driver has seen.
     pub(crate) opened: HashMap<Name, u32>,
     /// The last signals of the outbox that were judged for awaits whose time is over.
     pub(crate) judged: HashMap<Name, u64>,
 }
 
-/// What the driver does after a wait.
+/// The driver's next action after a wait.
 enum Next {
     GoOn,
     Stop,
 }
 
-/// What ended a driver's wait.
+/// The reason why a driver's wait ended.
 enum Woken {
     Finished(Box<attempt::Finished>),
     Nudged,
@@ -83,7 +84,7 @@ enum Woken {
 }
 
 impl Driver {
-    /// A run that no store knows yet.
+    /// A run that is not in a store yet.
     pub fn unborn(
         runs: Runs,
         run: RunId,
@@ -128,8 +129,7 @@ impl Driver {
     fn remembered(runs: Runs, flow: Arc<Compiled>, run: &RunId, known: CachedRun) -> Self {
         let begun = (RunState::new(), Decision::default());
         let mut driver = Self::unborn(runs, run.clone(), flow, known.context, begun);
-        // Whoever drives a run for one decision alone takes its snapshots too: at every so many
-        // events.
+        // A driver for a single decision takes snapshots too: at every so many events.
         driver.snapshot_len = known.state.len - known.state.len % commit::SNAPSHOT_EVERY;
         driver.stored_len = known.state.len;
         driver.state = known.state;
@@ -138,7 +138,7 @@ impl Driver {
         driver
     }
 
-    /// What others may know of the run from here on.
+    /// The run as the cache knows it after this commit.
     pub(crate) fn known(&self) -> CachedRun {
         CachedRun {
             state: self.state.clone(),
@@ -148,7 +148,7 @@ impl Driver {
         }
     }
 
-    /// Forgets what was not committed and goes on from what the store knows.
+    /// Drops the uncommitted decisions and goes on from the store's state.
     fn adopt(&mut self, loaded: Loaded) {
         self.turn = loaded.record.turn;
         self.stored_len = loaded.state.len;
@@ -157,7 +157,7 @@ impl Driver {
         self.ready.clear();
     }
 
-    /// What was decided is stored, or will never be.
+    /// The decisions so far are stored, or will never be.
     fn forget_pending(&mut self) {
         self.pending = Decision::default();
         self.has_placed = false;
@@ -172,7 +172,7 @@ impl Driver {
     pub(crate) fn judge_at(&mut self, input: Input, now: Millis) {
         let emitted = usize::from(matches!(input, Input::Emitted { .. }));
         let state = Arc::make_mut(&mut self.state);
-        // A decision holds what is written against the state's schema.
+        // A decision checks writes against the state's schema.
         let plan = &self.flow.plan;
         let schema = plan.state_schema.as_ref();
         let work = schema.map_or(Work::Short, |schema| {
@@ -183,13 +183,13 @@ impl Driver {
         let decision = compute(work, || decide(plan, state, &self.run, input, now));
         let from = self.pending.events.len() + emitted;
         self.pending.extend(decision);
-        // At its end a run emits what it had still to emit.
+        // A run that ends first emits the events it still has to emit.
         if self.state.status.is_ended() {
             self.tell(from);
         }
     }
 
-    /// Tells those who wait for events of what was decided from a place on.
+    /// Signals the awaits of events about the decisions from a place on.
     pub(crate) fn tell(&mut self, from: usize) {
         let stream = StreamName::flow(&self.run);
         let source = SignalSource {
@@ -204,14 +204,14 @@ impl Driver {
         self.signals.extend(signals);
     }
 
-    /// The store knows the run now, with everything decided so far.
+    /// The store has the run now, with all decisions so far.
     pub(crate) fn born(&mut self) {
         self.turn = 1;
         self.stored_len = self.state.len;
         self.forget_pending();
     }
 
-    /// Goes on with a run that was just brought forth: what is ready begins.
+    /// Goes on with a run that was just created: ready visits begin.
     pub(crate) async fn go_on(mut self, keep: Keep, holder: Holder) {
         let mut attempts = Attempts::default();
         self.launch(&mut attempts);
@@ -224,7 +224,7 @@ impl Driver {
         }
     }
 
-    /// Drives until the run has ended, waits, or is somebody else's. `taking` is given back with
+    /// Drives until the run has ended, waits, or is claimed elsewhere. `taking` is released with
     /// the first decision.
     async fn drive(
         mut self,
@@ -271,7 +271,7 @@ impl Driver {
         }
     }
 
-    /// Waits until something happens: an attempt ends, somebody moves the run, time passes.
+    /// Waits until an attempt ends, another task moves the run, or time passes.
     async fn wait(&mut self, keep: &Keep, holder: &Holder, attempts: &mut Attempts) -> Next {
         let clock = self.runs.base().clock();
         let woken = async {
@@ -323,7 +323,7 @@ impl Driver {
         self.judge(input);
     }
 
-    /// Gives attempts that run a while to end, then the lease back.
+    /// Gives running attempts a while to end, then releases the lease.
     async fn hand_back(&mut self, keep: &Keep, attempts: &mut Attempts) {
         let grace = tokio::time::sleep(self.runs.base().options().grace);
         tokio::pin!(grace);
@@ -369,7 +369,7 @@ pub(crate) async fn take_up(runs: Runs, claimed: ClaimedRunTask, taking: OwnedSe
     }
 }
 
-/// Opens a run for one decision without asking the store, if it is known here.
+/// Opens a run for one decision without reading the store, if it is cached.
 pub(crate) async fn reopen(runs: &Runs, run: &RunId) -> Result<Driver> {
     let Some(known) = runs.cache().get(run) else {
         return Box::pin(open(runs, run)).await;

@@ -1,7 +1,7 @@
-//! Looking at the world again: what others decided, children that ended, a parent that is gone.
+//! Reading the world again: decisions of others, children that ended, a deleted parent.
 //!
-//! A wake says only "look". What to do follows from how things are, so a wake that is lost, late
-//! or doubled does no harm.
+//! A wake says only "look". The driver decides by the stored state, so a wake that is lost, late or
+//! doubled does no harm.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use super::{Driver, Next, attempt::Attempts, commit::Committed};
 use crate::base::{Error, Result};
 
 impl Driver {
-    /// Somebody moved the run, or something that it waits for.
+    /// Another task moved the run, or something that it waits for.
     pub(super) async fn look_again(&mut self, attempts: &mut Attempts) -> Next {
         let record = match self.runs.base().store().run(&self.run).await {
             Ok(Some(record)) => record,
             Ok(None) => return Next::Stop,
-            // Whatever it was is found at the next commit.
+            // The next commit finds what it was.
             Err(_) => return Next::GoOn,
         };
         if record.status.is_ended() {
@@ -35,18 +35,18 @@ impl Driver {
         Next::GoOn
     }
 
-    /// Settles what has been settled elsewhere.
+    /// Settles waits that were settled elsewhere.
     pub(super) async fn reconcile(&mut self) {
         if let Err(error) = self.look_at_relatives().await {
-            tracing::warn!(run = %self.run, %error, "could not look at the run's relatives");
+            tracing::warn!(run = %self.run, %error, "could not read the run's parent and children");
         }
         if let Err(error) = self.look_at_awaits().await {
-            tracing::warn!(run = %self.run, %error, "could not look at what the run waits for");
+            tracing::warn!(run = %self.run, %error, "could not read the run's awaits");
         }
     }
 
     async fn look_at_relatives(&mut self) -> Result<()> {
-        // One that undoes what it did because of its parent has its cancellation.
+        // A run that undoes its steps because of its parent has its cancellation.
         if self.state.ends_cancelled.is_none()
             && let Some(input) = self.abandonment().await?
         {
@@ -79,7 +79,7 @@ impl Driver {
         Ok(())
     }
 
-    /// What an awaited run ended with, or nothing if it has not.
+    /// The end of an awaited run, or nothing if it has not ended.
     async fn child_result(
         &self,
         run: &RunId,
@@ -110,7 +110,7 @@ impl Driver {
         }))
     }
 
-    /// The input of this run if the visit that started it has stopped waiting for it.
+    /// The input that cancels this run, if the visit that started it has stopped waiting for it.
     async fn abandonment(&self) -> Result<Option<Input>> {
         let Some(parent) = waited_for_by(&self.state) else {
             return Ok(None);
@@ -164,7 +164,7 @@ impl Driver {
     }
 }
 
-/// Who waits for a run, if somebody does.
+/// The run and visit that wait for a run, if any.
 fn waited_for_by(state: &RunState) -> Option<&Lineage> {
     state.parent.as_ref().filter(|parent| !parent.detached)
 }

@@ -1,9 +1,10 @@
-//! What a run waits for, on its way from one server to another.
+//! The awaits of a run, on its way from one server to another.
 //!
-//! Its stream says that it waits. How the store finds the event that is meant, and how a callback
-//! is configured, only the await's own record says; so an export holds those records, and an import
-//! makes them again in the commit that makes the run. Which there must be the stream tells: what it
-//! does not speak of is left out, and what it speaks of and is not there refuses the run.
+//! The run's stream says that it waits. Only the await's own record says how the store finds the
+//! event, and how a callback is configured; so an export holds those records, and an import creates
+//! them again in the commit that creates the run. The stream says which must exist: an import
+//! ignores records that the stream does not mention, and rejects the run if one that it mentions is
+//! missing.
 
 use std::collections::HashMap;
 
@@ -33,7 +34,7 @@ pub struct ExportedAwait {
     pub created_at: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
-    /// What it is for: one of the two.
+    /// The purpose of the await: one of the two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<ExportedEvent>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -41,8 +42,8 @@ pub struct ExportedAwait {
     /// Of a callback: it may be resumed repeatedly.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub many: bool,
-    /// Of a callback: it accepts only signed requests. What signs it is only there if it was asked
-    /// for.
+    /// Of a callback: it accepts only signed requests. The export holds the secret only if it was
+    /// asked for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub signed: bool,
     /// Of a callback: it is closed, and kept so that late requests get an answer.
@@ -62,7 +63,7 @@ pub struct ExportedEvent {
     /// The values that the event has at paths.
     #[serde(rename = "match", default, skip_serializing_if = "Vec::is_empty")]
     pub equal: Vec<(Path, Json)>,
-    /// What only an expression can tell.
+    /// The part of the filter that only an expression can decide.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -77,8 +78,8 @@ pub struct ExportedEvent {
 const PAGE: usize = 100;
 
 impl Runs {
-    /// What a run waits for, and the callbacks that it has created, as an import wants it. The
-    /// secrets of signed callbacks only if they are asked for.
+    /// The awaits of a run, and the callbacks that it has created, in the form an import expects.
+    /// The secrets of signed callbacks are included only on request.
     pub async fn awaits(&self, run: &RunId, secrets: bool) -> Result<Vec<ExportedAwait>> {
         let missing = || riverrun_store::Error::RunNotFound(run.clone());
         self.base().store().run(run).await?.ok_or_else(missing)?;
@@ -146,9 +147,8 @@ fn exported(record: AwaitRecord, secrets: bool) -> ExportedAwait {
     exported
 }
 
-/// The changes that make known what an imported run waits for, and which callbacks it had. A
-/// callback keeps its id, and so its URL; what was fired already is fired here too, and what is
-/// over is over.
+/// The changes that register an imported run's awaits and its callbacks. A callback keeps its id,
+/// and so its URL; fired awaits are fired here too, and closed ones are closed.
 pub(super) fn taken_in(
     run: &NewRun,
     state: &RunState,
@@ -192,10 +192,10 @@ pub(super) fn taken_in(
     Ok(changes)
 }
 
-/// What a run's stream says of an await.
+/// The state of an await according to the run's stream.
 struct Place<'a> {
     visit: VisitKey,
-    /// What its visit waits for, if it is this.
+    /// The wait of its visit, if it is this await.
     waited: Option<&'a Awaiting>,
     /// The events that awaits of its visit were given before.
     given: Vec<Json>,
@@ -257,7 +257,7 @@ fn made_again(
         ms.ok_or_else(|| refuse("no time in the past"))
     };
     let (id, fired) = (Name::from(given.id.as_str()), given.values.len());
-    // What the run knows of it, its stream says.
+    // The stream says what the run knows of it.
     let expires_ms = match (waited, &given.expires_at) {
         (Some(awaiting), _) => awaiting.until_ms,
         (None, None) => None,
@@ -274,7 +274,7 @@ fn made_again(
             Awaited::Event {
                 kind,
                 matcher: matcher(event.equal, event.filter).map_err(|rule| refuse(&rule))?,
-                // What it looked back on it was fired with.
+                // A fired await does not look back again.
                 lookback_ms: event.lookback_ms.filter(|ms| *ms >= 0 && fired == 0),
             }
         }
@@ -341,7 +341,7 @@ fn made_again(
     Ok(changes)
 }
 
-/// A callback that had not been resumed when its time was over.
+/// A callback that was not resumed before its timeout.
 fn shut(id: &Name, run: &NewRun, expires_ms: Option<Millis>, now: Millis) -> [Change; 2] {
     let is_late = expires_ms.is_some_and(|until| until <= now);
     let event = match is_late {

@@ -1,7 +1,7 @@
-//! Runs from elsewhere: a stream that another riverrun wrote, taken in as it is.
+//! Import of runs: a stream that another riverrun wrote, stored unchanged.
 //!
-//! Nothing is believed: every event must be one that the engine could have written next, every
-//! name one that a run could have here. A run that has not ended goes on here, unless it and
+//! The import verifies everything: every event must be one that the engine could have written next,
+//! every name one that a run could have here. A run that has not ended goes on here, unless it and
 //! another run wait for each other: apart they would lose each other.
 
 mod awaits;
@@ -31,7 +31,7 @@ use crate::{
 
 pub use awaits::{ExportedAwait, ExportedEvent};
 
-/// How far the clock of the other server may be ahead.
+/// How far ahead the clock of the other server may be.
 const MAX_AHEAD_MS: Millis = 86_400_000;
 
 /// A run as an export holds it.
@@ -40,19 +40,19 @@ pub struct Exported {
     pub run: ExportedRun,
     /// The whole stream, in its order.
     pub events: Vec<Json>,
-    /// What it waits for, and the open callbacks of its code.
+    /// The awaits of the run, and the open callbacks of its code.
     #[serde(default)]
     pub awaits: Vec<ExportedAwait>,
 }
 
-/// What a run's stream does not say about it.
+/// The facts about a run that its stream does not hold.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExportedRun {
     pub run_id: String,
     pub flow: String,
     pub version: String,
-    /// When it came to be; the time of its first event when absent.
+    /// When it was created; the time of its first event when absent.
     pub created_at: Option<String>,
     pub tenant_id: Option<String>,
     #[serde(default)]
@@ -71,7 +71,7 @@ pub struct ForkedFrom {
     pub event_id: Option<EventId>,
 }
 
-/// What is there is there, even if it is null.
+/// A member that is present counts, even if it is null.
 fn present<'de, D: serde::Deserializer<'de>>(
     input: D,
 ) -> std::result::Result<Option<Json>, D::Error> {
@@ -79,8 +79,8 @@ fn present<'de, D: serde::Deserializer<'de>>(
 }
 
 impl Runs {
-    /// Takes a run in under its own id, with its whole past. One that has not ended goes on here:
-    /// what was running is tried again.
+    /// Imports a run under its own id, with its whole past. A run that has not ended goes on here:
+    /// attempts that were running are tried again.
     pub async fn import(&self, exported: Exported) -> Result<Started> {
         self.base().refuse_when_stopping()?;
         let Exported {
@@ -90,7 +90,8 @@ impl Runs {
         } = exported;
         let now = self.base().now_ms();
         let mut new = described(run, now)?;
-        // Before all else: the run's key and its awaits exist as well, and would be named instead.
+        // Checked first: the run's key and its awaits exist as well, and the error would name them
+        // instead.
         self.check_absent(&new.id).await?;
         let mut changes = Vec::new();
         let (drafts, state) = replayed(&events, &new.context(), now)?;
@@ -133,7 +134,7 @@ impl Runs {
         new.events = Arc::from(drafts);
         let id = new.id.clone();
         match self.create(new, state, changes).await {
-            // The same run may have been imported since.
+            // Another import of the same run may have finished since.
             Err(refused @ Error::Store(StoreError::Duplicate(_) | StoreError::AwaitExists(_))) => {
                 self.check_absent(&id).await?;
                 Err(refused)
@@ -149,7 +150,7 @@ impl Runs {
         }
     }
 
-    /// Refuses a run that waits for another one, unless that has ended and is here, and a run that
+    /// Rejects a run that waits for another one, unless that has ended and is here, and a run that
     /// another one waits for.
     async fn check_untied(&self, run: &RunId, state: &RunState) -> Result<()> {
         if let Some(parent) = state.parent.as_ref().filter(|parent| !parent.detached) {
@@ -178,7 +179,7 @@ impl Runs {
         Ok(())
     }
 
-    /// Commits a run whose events come from elsewhere; whoever claims it goes on with it.
+    /// Commits an imported run; the driver that claims it goes on with it.
     pub(crate) async fn create(
         &self,
         new: NewRun,
@@ -196,7 +197,7 @@ impl Runs {
     }
 }
 
-/// The visits whose jobs stayed where the run came from.
+/// The visits whose jobs stayed on the exporting server.
 fn queued(state: &RunState) -> Vec<Queued> {
     let job = |visit: &Visit| match &visit.wait {
         Some(Wait::Job { until_ms }) => Some(Queued {
@@ -209,8 +210,7 @@ fn queued(state: &RunState) -> Vec<Queued> {
     state.visits.iter().filter_map(job).collect()
 }
 
-/// What the export says of the run itself. Its stream, and what follows from that, is still to
-/// come.
+/// The run as the export describes it, before its stream is read.
 fn described(run: ExportedRun, now: Millis) -> Result<NewRun> {
     check_name("flow", &run.flow, 128, "._-")?;
     check_name("version", &run.version, 64, ".+-")?;
@@ -257,7 +257,7 @@ fn described(run: ExportedRun, now: Millis) -> Result<NewRun> {
     })
 }
 
-/// Reduces the stream, and refuses the first event that could not have come next.
+/// Reduces the stream, and rejects the first event that could not have come next.
 fn replayed(events: &[Json], stream: &EventContext, now: Millis) -> Result<(Vec<Draft>, RunState)> {
     let mut drafts = Vec::with_capacity(events.len());
     let mut state = RunState::new();

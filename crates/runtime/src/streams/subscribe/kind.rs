@@ -1,4 +1,4 @@
-//! All events of some kinds, in whatever stream.
+//! All events of some kinds, in any stream.
 
 use std::collections::VecDeque;
 
@@ -19,7 +19,7 @@ pub struct OnKind {
     base: Base,
     kinds: Kinds,
     live: LogListener,
-    /// Everything up to this number was delivered, or is not meant.
+    /// Every matching event up to this number was delivered.
     after: u64,
     ready: VecDeque<Logged>,
     /// Whether the log may have events that were not delivered yet.
@@ -29,11 +29,11 @@ pub struct OnKind {
 impl Streams {
     /// Subscribes to kinds of events: exact types (`order.paid`, `flow.failed`), or families
     /// (`order` takes every `order.*`). They come in the order in which they were committed, each
-    /// with its [number](Logged::no) in the log of all events; who was away reads on after the last
-    /// number it saw.
+    /// with its [number](Logged::no) in the log of all events; a subscriber that was disconnected
+    /// continues after the last number it saw.
     ///
-    /// What happens to jobs (`job.*`) is kept in their rows and is in no log: a queue's channel
-    /// tells it ([`Streams::listen`]).
+    /// Events of jobs (`job.*`) are kept in their rows and are in no log: subscribe to a queue's
+    /// channel instead ([`Streams::listen`]).
     pub async fn on_kind<T: AsRef<str>>(
         &self,
         kinds: impl IntoIterator<Item = T>,
@@ -41,7 +41,7 @@ impl Streams {
     ) -> Result<OnKind> {
         let kinds = Kinds::new(kinds);
         check(&kinds)?;
-        // First, so that what happens from now on is received.
+        // First, so that events from now on are received.
         let live = self.base().hub().listen_to(&kinds);
         let (after, behind) = match begin {
             Begin::Start => (0, true),
@@ -63,15 +63,15 @@ impl Streams {
 }
 
 impl Streams {
-    /// A page of the events of some kinds, as [`Streams::on_kind`] tells them.
+    /// A page of the events of some kinds, as [`Streams::on_kind`] delivers them.
     pub async fn events_of_kind(&self, query: &LogQuery) -> Result<LogPage> {
         check(&query.kinds)?;
         self.check_cursor(query.after).await?;
         Ok(self.base().store().log(query).await?)
     }
 
-    /// Refuses a cursor that this log has not given out: whoever waited there would wait for ever,
-    /// as after a store was replaced by an older one.
+    /// Rejects a cursor that this log has not issued: its subscriber would wait for ever, as after
+    /// a store was replaced by an older one.
     async fn check_cursor(&self, no: u64) -> Result<()> {
         match no > 0 && no > self.base().store().log_end().await? {
             true => Err(riverrun_store::Error::BadCursor(no.to_string()).into()),
@@ -80,7 +80,7 @@ impl Streams {
     }
 }
 
-/// Refuses kinds that no event of the log can have.
+/// Rejects kinds that no event of the log can have.
 fn check(kinds: &Kinds) -> Result<()> {
     let refuse = |message: String| Err(Error::BadKind(message));
     if !(1..=Kinds::MAX).contains(&kinds.iter().len()) {
@@ -101,8 +101,8 @@ fn check(kinds: &Kinds) -> Result<()> {
 }
 
 impl OnKind {
-    /// The number up to which everything was delivered: where to go on after this subscriber. It
-    /// moves even while no event is meant.
+    /// The number up to which everything was delivered: the cursor after this subscriber. It moves
+    /// even while no event matches.
     pub fn cursor(&self) -> u64 {
         match self.ready.front() {
             Some(next) => next.no - 1,
@@ -110,24 +110,24 @@ impl OnKind {
         }
     }
 
-    /// Lets it look into the log next, so that its cursor gets ahead of what is not meant. For one
-    /// that has received nothing in a while.
+    /// Makes it read the log next, so that its cursor passes events that do not match. For a
+    /// subscriber that has received nothing in a while.
     pub fn look(&mut self) {
         self.behind = true;
     }
 
-    /// Whether events were read that were not delivered yet.
+    /// Whether it has read events that were not delivered yet.
     pub fn is_ahead(&self) -> bool {
         !self.ready.is_empty()
     }
 
-    /// About the memory that those events take.
+    /// The approximate memory of those events.
     pub fn ahead_bytes(&self) -> usize {
         let data = self.ready.iter().filter_map(|it| it.event.data.as_ref());
         self.ready.len() * std::mem::size_of::<Logged>() + data.map(Json::bytes).sum::<usize>()
     }
 
-    /// Forgets what was read ahead; it is read again. For a subscriber that has to wait.
+    /// Drops the events that it read ahead; they are read again. For a subscriber that has to wait.
     pub fn shed(&mut self) {
         if !self.ready.is_empty() {
             self.after = self.cursor();
@@ -136,7 +136,7 @@ impl OnKind {
         }
     }
 
-    /// What comes next. Cancel safe: what was not returned is returned next time.
+    /// The next events. Cancel safe: an event that was not returned is returned next time.
     pub async fn next(&mut self) -> Result<Delivery<Logged>> {
         loop {
             if let Some(logged) = self.ready.pop_front() {

@@ -1,10 +1,10 @@
-//! Hearing of events as they happen, and reading on where one was: all events of one stream
+//! Subscriptions with a cursor: all events of one stream
 //! ([`Streams::subscribe_subject`](super::Streams::subscribe_subject)) or all events of some kinds,
-//! in whatever stream ([`Streams::on_kind`](super::Streams::on_kind)).
+//! in any stream ([`Streams::on_kind`](super::Streams::on_kind)).
 //!
-//! A subscriber pulls. It is given what the store has after its cursor, and then what happens, and
-//! whenever it is too slow for that it gets a notice and is brought up from the store again.
-//! Nothing is queued for it beyond the bus's own bound, nothing is lost, and nothing comes twice.
+//! A subscriber pulls. It gets the stored events after its cursor, then live ones; whenever it
+//! falls behind it gets [`Delivery::Late`] and catches up from the store. Events queue up only
+//! within the bus's own bound, none is lost, and none comes twice.
 
 mod kind;
 mod subject;
@@ -12,27 +12,26 @@ mod subject;
 pub use kind::OnKind;
 pub use subject::Subject;
 
-/// Where a subscriber begins.
+/// The position from which a subscriber begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begin<T> {
-    /// With the first event that is kept.
+    /// The first event that is kept.
     Start,
-    /// With what happens from now on.
+    /// Live events from now on.
     End,
-    /// After what it has seen.
+    /// After a cursor.
     After(T),
 }
 
-/// What a subscriber receives.
+/// A message to a subscriber.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Delivery<T> {
     Event(T),
-    /// It was slower than the events came, and reads from the store what it did not get live.
-    /// Nothing is missing.
+    /// It was slower than the events, and reads the missed ones from the store. None is missing.
     Late,
-    /// So many events after the last one are not kept any more: of a trigger's stream, which keeps
-    /// its last ones.
+    /// This many events after the last one are not kept any more: a trigger's stream keeps only its
+    /// last ones.
     Missed(u64),
-    /// The stream was deleted. There is nothing more.
+    /// The stream was deleted. No more events follow.
     Gone,
 }

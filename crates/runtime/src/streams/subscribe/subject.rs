@@ -19,13 +19,13 @@ pub struct Subject {
     tail: Tail,
     cursor: Option<EventId>,
     ready: VecDeque<Event>,
-    /// The last thing said came from the bus.
+    /// The last message came from the bus.
     is_live: bool,
     is_over: bool,
 }
 
 impl Streams {
-    /// Subscribes to a stream. The id of an event that was received leads to those after it, now or
+    /// Subscribes to a stream. The id of a received event is the cursor for those after it, now or
     /// after a restart. A run or a job must exist; any other stream begins with its first event.
     pub async fn subscribe_subject(
         &self,
@@ -92,7 +92,7 @@ impl Subject {
         self.cursor
     }
 
-    /// Forgets what was read ahead; it is read again. For a subscriber that has to wait.
+    /// Drops the events that it read ahead; they are read again. For a subscriber that has to wait.
     pub fn shed(&mut self) {
         if let Some(first) = self.ready.front() {
             self.tail.go_back(first.id.seq);
@@ -100,7 +100,7 @@ impl Subject {
         }
     }
 
-    /// What comes next. Cancel safe: what was not returned is returned next time.
+    /// The next events. Cancel safe: an event that was not returned is returned next time.
     pub async fn next(&mut self) -> Result<Delivery<Event>> {
         loop {
             if let Some(event) = self.ready.pop_front() {

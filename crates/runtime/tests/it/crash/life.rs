@@ -25,7 +25,7 @@ const ENOUGH: Duration = Duration::from_secs(15);
 /// Moments of the second life, at most.
 const SECOND_LIFE: usize = 7;
 
-/// What happens, whoever dies.
+/// The work of the test, with crashes in it.
 pub struct Story {
     pub flows: Vec<Value>,
     pub processes: Vec<(&'static str, Value, Script)>,

@@ -1,4 +1,4 @@
-//! What holds of every run, whenever whoever drove it died.
+//! Invariants of every run, whenever its driver crashed.
 
 use std::collections::{HashMap, HashSet};
 

@@ -72,7 +72,7 @@ async fn one_job_of_a_batch_is_cancelled_and_the_others_go_on() {
         error,
         json!({"code": "CANCELLED", "message": "not this one"})
     );
-    // Once nobody wants any of them, the handler is asked to stop.
+    // Once none of them is wanted, the handler is asked to stop.
     let jobs = world.add_all(json!([{"data": 1}, {"data": 2}])).await;
     tokio::time::timeout(LONG, began.notified()).await.unwrap();
     for job in &jobs {
@@ -164,11 +164,11 @@ async fn no_job_of_a_batch_takes_longer_than_it_may() {
     }
 }
 
-/// Has a job taken up again before whoever tried it hears that its failure is stored.
+/// Claims a job again before its first attempt learns that its failure is stored.
 #[derive(Default)]
 struct Eager {
     runtime: OnceLock<Runtime>,
-    /// The jobs are stored, and whoever added them has the answer.
+    /// The jobs are stored, and the caller has the answer.
     added: Notify,
     /// What is written next is the failure of the first job.
     is_next: AtomicBool,

@@ -1,4 +1,4 @@
-//! Runs that end where nobody waits for them.
+//! Runs that end on one server while a task on another waits for them.
 
 use std::{pin::pin, time::Instant};
 

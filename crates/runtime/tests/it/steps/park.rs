@@ -1,4 +1,4 @@
-//! Visits that are parked: nothing happens to them until somebody releases them.
+//! Parked visits do nothing until they are released.
 
 use riverrun_engine::{Parked, VisitKey};
 use riverrun_store::{ClaimJobs, RunFilter};

@@ -1,22 +1,22 @@
 //! Claims: which jobs of a queue may begin now.
 //!
-//! Limits of the queue and of its keys, the window of a rate, whole batches, and fairness: lanes are
-//! served in turn, and one that was served moves back by the jobs that it got. The adapter finds the
-//! candidates, whichever way is fast for it.
+//! Covers the limits of the queue and of its keys, the window of a rate, whole batches, and
+//! fairness: lanes are served in turn, and a lane that was served moves back by the jobs that it
+//! got. The adapter finds the candidates in the way that is fast for it.
 
 use riverrun_types::{Gather, Millis};
 
 use super::{LaneRow, QueueRow, queues::BLOCKED};
 use crate::{ClaimJobs, ClaimedJob, ClaimedJobs};
 
-/// The most jobs that one claim takes, however many were asked for.
+/// The most jobs that one claim takes, however many were requested.
 const MAX_CLAIM: usize = 16_384;
 
 /// The rows of one queue and its jobs.
 pub trait ClaimRows {
     type Error;
 
-    /// The row of the queue, as what was done so far has left it.
+    /// The row of the queue, as the claim has left it so far.
     fn queue(&mut self) -> &mut QueueRow;
 
     /// Makes delayed jobs whose time has come waiting.
@@ -25,21 +25,21 @@ pub trait ClaimRows {
     /// When the next delayed job may begin.
     fn next_delayed(&mut self) -> Result<Option<Millis>, Self::Error>;
 
-    /// The lanes of keys that have waiting jobs and are not [`BLOCKED`], with less than so many
+    /// The lanes of keys that have waiting jobs, are not [`BLOCKED`] and have less than this many
     /// active jobs: the first by turn, up to `most`.
     fn lanes(&mut self, active_below: i64, most: i64) -> Result<Vec<LaneRow>, Self::Error>;
 
     fn set_turn(&mut self, lane: i64, turn: i64) -> Result<(), Self::Error>;
 
-    /// Makes up to `most` waiting jobs of a lane active, by priority and then as they were added.
-    /// Those of which the row is damaged fail instead. Counts all of them.
+    /// Makes up to `most` waiting jobs of a lane active, by priority and then in the order in which
+    /// they were added. Jobs with a damaged row fail instead. Counts all of them.
     fn begin(&mut self, lane: i64, most: i64) -> Result<Vec<ClaimedJob>, Self::Error>;
 
     /// Since when the oldest of the next so many jobs of a lane has waited.
     fn oldest(&mut self, lane: i64, jobs: i64) -> Result<Option<Millis>, Self::Error>;
 }
 
-/// Takes the jobs that a claim is given.
+/// Takes the jobs of a claim.
 pub fn claim<R: ClaimRows>(rows: &mut R, claim: &ClaimJobs) -> Result<ClaimedJobs, R::Error> {
     rows.promote(claim.now_ms)?;
     let delayed_ms = rows.next_delayed()?;
@@ -79,7 +79,7 @@ pub fn claim<R: ClaimRows>(rows: &mut R, claim: &ClaimJobs) -> Result<ClaimedJob
     })
 }
 
-/// What the window of a rate has no room for any more may begin in the next one.
+/// Jobs beyond the window of a rate may begin in the next one.
 fn next_window(queue: &QueueRow, claim: &ClaimJobs, has_rest: bool) -> Option<Millis> {
     let rate = claim.limits.rate?;
     let is_used_up = queue.rate_count >= i64::from(rate.max);
@@ -99,7 +99,7 @@ fn room(queue: &mut QueueRow, claim: &ClaimJobs) -> Room {
     if let Some(most) = claim.limits.concurrency {
         room = room.min(i64::from(most) - queue.active);
     }
-    // What has room for half a batch waits until it has room for a whole one.
+    // A claim with room for half a batch waits until it has room for a whole one.
     room -= room.max(0) % batch_size(claim);
     if let Some(rate) = claim.limits.rate {
         let allowed = queue.allowed(rate, claim.now_ms);
@@ -140,8 +140,8 @@ fn serve<R: ClaimRows>(
     Ok(jobs)
 }
 
-/// Takes up to `most` jobs of a lane and moves it back. Says whether the next round differs from this
-/// one: jobs have begun, or the lane is passed over from now on.
+/// Takes up to `most` jobs of a lane and moves it back. Returns whether the next round differs from
+/// this one: jobs have begun, or the lane is passed over from now on.
 fn serve_lane<R: ClaimRows>(
     rows: &mut R,
     claim: &ClaimJobs,
@@ -159,7 +159,7 @@ fn serve_lane<R: ClaimRows>(
     };
     let count = begun.len() as i64;
     jobs.extend(begun);
-    // More may be active than may be now: the limit was higher before.
+    // More jobs may be active than the limit allows now: it was higher before.
     let is_full = count >= lane_room;
     let queue = rows.queue();
     queue.turn = queue.turn.max(lane.turn);
@@ -171,7 +171,7 @@ fn serve_lane<R: ClaimRows>(
     Ok(count > 0 || is_full)
 }
 
-/// The lanes that are to be served next, at most `most`.
+/// The lanes that are served next, at most `most`.
 fn next_lanes<R: ClaimRows>(rows: &mut R, most: i64) -> Result<Vec<LaneRow>, R::Error> {
     let mut lanes = rows.lanes(i64::MAX, most)?;
     let queue = rows.queue();
@@ -200,8 +200,8 @@ fn batch_size(claim: &ClaimJobs) -> i64 {
     most.max(1)
 }
 
-/// Takes whole batches, and the rest with them if the first of it has waited long enough; else says
-/// when it will have.
+/// Takes whole batches, and the rest with them if the first of it has waited long enough; else
+/// returns when it will have.
 fn gathered<R: ClaimRows>(
     rows: &mut R,
     claim: &ClaimJobs,
@@ -230,7 +230,7 @@ struct Ready {
     jobs: i64,
 }
 
-/// The lanes that have jobs which may begin, as many as so many jobs can come from.
+/// The lanes with jobs that may begin, as many as this many jobs can come from.
 fn ready<R: ClaimRows>(rows: &mut R, claim: &ClaimJobs, most: i64) -> Result<Vec<Ready>, R::Error> {
     let queue = rows.queue();
     let (unkeyed, keyed) = ((queue.waiting - queue.keyed).min(most), queue.keyed);

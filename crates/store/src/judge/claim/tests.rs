@@ -1,4 +1,4 @@
-//! Claims on queues in memory: limits hold, nothing that may begin is left, and every key gets its
+//! Claims on queues in memory: limits hold, no job that may begin is left, and every key gets its
 //! share.
 
 use std::convert::Infallible;
@@ -173,7 +173,7 @@ proptest! {
 
     #[test]
     fn keys_take_turns(waiting in vec(50..60i64, 2..6), limit in 1..9usize) {
-        // Nobody waits for more than a round of the others, however the claims are cut.
+        // No key waits for more than a round of the others, however the claims are cut.
         let mut memory = Memory::of(&waiting);
         let mut got = vec![0i64; waiting.len()];
         for _ in 0..10 {

@@ -106,7 +106,7 @@ pub struct FlowPaused {
     pub reason: Option<String>,
 }
 
-/// The reason is for people: one that cannot be read is none.
+/// The reason is for people: an unreadable one is dropped.
 impl EventData for FlowPaused {
     fn write(&self) -> Option<Json> {
         unless_default(self)
@@ -120,7 +120,7 @@ impl EventData for FlowPaused {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowResumed;
 
-/// It says nothing.
+/// It has no data.
 impl EventData for FlowResumed {
     fn write(&self) -> Option<Json> {
         None
@@ -131,8 +131,8 @@ impl EventData for FlowResumed {
     }
 }
 
-/// The stream up to here was copied from another run's. What ran there, or waited for a child of
-/// that run, begins again here; the parent of that run knows nothing of this one.
+/// The stream up to here was copied from another run's. Steps that ran there, or waited for a child
+/// of that run, begin again here; the parent of that run does not know this one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FlowForked {
     #[serde(default, skip_serializing_if = "Option::is_none", with = "iso::option")]
@@ -141,8 +141,8 @@ pub struct FlowForked {
 
 impl EventData for FlowForked {}
 
-/// The run has failed and begins to undo what it did; or the one that waited for it has, and this
-/// one is cancelled once that is done.
+/// The run has failed and begins to undo its steps; or the run that waited for it has, and this one
+/// is cancelled once that is done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FlowCompensating {
     pub error: Failure,

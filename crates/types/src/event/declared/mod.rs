@@ -1,4 +1,4 @@
-//! Every event type with what it says, by subject. See the module above for the form of a row.
+//! Every event type with its data, by subject. See the module above for the form of a row.
 
 use std::sync::Arc;
 

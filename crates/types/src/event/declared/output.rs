@@ -1,4 +1,4 @@
-//! What steps, jobs and clients say while they work: emitted events, logs, progress, partial
+//! Output of steps, jobs and clients while they work: emitted events, logs, progress, partial
 //! results.
 
 use serde::Deserialize;
@@ -42,7 +42,7 @@ impl Emit {
         })
     }
 
-    /// Its payload, or all of its data where that holds more than the type.
+    /// Its payload, or all of its data if that holds more than the type.
     fn payload(&self, draft: &Draft) -> Json {
         let whole = || {
             let data = draft.data.as_ref()?;

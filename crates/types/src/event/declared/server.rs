@@ -1,4 +1,4 @@
-//! What happens to triggers, workers and jobs. Their events are in streams of their own.
+//! Events of triggers, workers and jobs, in streams of their own.
 
 macro_rules! server {
     ($($before:tt)*) => { collect! { $($before)*

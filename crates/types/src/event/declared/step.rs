@@ -18,13 +18,13 @@ macro_rules! step {
 10 StepStarted "step.started" step(StepStarted);
 11 StepCompleted "step.completed" step(StepCompleted);
 12 StepFailed "step.failed" step(StepFailed);
-// The attempt in the envelope is the one that comes.
+// The attempt in the envelope is the next one.
 13 StepRetry "step.retry" step(StepRetry);
 14 StepResumed "step.resumed" step(StepResumed);
 15 StepCancelled "step.cancelled" step(StepCancelled);
 23 StepEntered "step.entered" step(StepEntered);
 24 StepJoined "step.joined" run(StepJoined);
-// The visit waits until somebody releases it. This costs it no attempt.
+// The visit waits until it is released. This costs it no attempt.
 25 StepParked "step.parked" step(Parked);
 26 StepReleased "step.released" step(StepReleased);
 
@@ -33,7 +33,7 @@ macro_rules! step {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepStarted {
-    /// When, where that is not the time of the event.
+    /// When, if that is not the time of the event.
     #[serde(
         default,
         rename = "startedAt",
@@ -43,7 +43,7 @@ pub struct StepStarted {
     pub at_ms: Option<Millis>,
 }
 
-/// A time that cannot be read is that of the event.
+/// An unreadable time is replaced by that of the event.
 impl EventData for StepStarted {
     fn write(&self) -> Option<Json> {
         unless_default(self)
@@ -71,7 +71,7 @@ pub struct StepCompleted {
     /// The step that undoes this visit if the run fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compensation: Option<Name>,
-    /// The kinds of events that say so: each follows with the result.
+    /// The kinds of events that follow at once, each with the result as data.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub emits: Vec<Name>,
 }
@@ -132,7 +132,7 @@ pub struct StepResumed {
     pub reason: String,
     #[serde(rename = "awaitDuration")]
     pub waited_ms: Millis,
-    /// What the await brought.
+    /// The value of the await.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -148,7 +148,7 @@ pub struct StepCancelled {
     pub source: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The step that undoes this visit, whose handler had done its work: only time had to pass.
+    /// The step that undoes this visit, whose handler had completed: only a delay remained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compensation: Option<Name>,
 }
@@ -176,14 +176,14 @@ impl StepCancelled {
 /// An event entered a step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepEntered {
-    /// What the visit is given, where it is not what the event before this one carried.
+    /// The input of the visit, if it is not the payload of the event before this one.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         deserialize_with = "present"
     )]
     pub input: Option<Json>,
-    /// It is given one event of each kind, which the step has kept.
+    /// Its input is one event of each kind, which the step has kept.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub joined: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -200,7 +200,7 @@ impl EventData for StepEntered {
     }
 }
 
-/// An event is kept for a step that waits for one of each kind. It is of no visit.
+/// An event is kept for a step that waits for one of each kind. It belongs to no visit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepJoined {
     pub step: Name,

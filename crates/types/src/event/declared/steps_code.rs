@@ -1,4 +1,4 @@
-//! What the code of a step records: operations that it must not do twice, and their failed tries.
+//! Records of a step's code: operations that must not be repeated, and their failed tries.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ macro_rules! steps_code {
     } };
 }
 
-/// The operation that an event means if it names none: `ctx.run`.
+/// The default operation of an event that names none: `ctx.run`.
 const CTX_RUN: &str = "memo";
 
 fn ctx_run() -> Name {
@@ -28,7 +28,7 @@ fn is_ctx_run(op: &Name) -> bool {
     **op == *CTX_RUN
 }
 
-/// An operation has its outcome. One without a visit is of a job's code, and changes no run.
+/// An operation has its outcome. Without a visit it belongs to a job's code, and changes no run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepMemo {
     #[serde(default = "ctx_run", skip_serializing_if = "is_ctx_run")]

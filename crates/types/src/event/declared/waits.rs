@@ -21,8 +21,8 @@ macro_rules! waits {
     } };
 }
 
-/// A visit waits for a time: as its handler says, as its definition says, or, where it has an
-/// `await_id`, as an await of the definition or of the handler's code.
+/// A visit waits for a time: for its handler, for its definition, or, with an `await_id`, as an
+/// await of the definition or of the handler's code.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StepAwaitTime {
@@ -37,14 +37,14 @@ pub struct StepAwaitTime {
     pub until_ms: Option<Millis>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What the step puts out then.
+    /// The output of the step then.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         deserialize_with = "present"
     )]
     pub output: Option<Json>,
-    /// Where it goes then, if that is not for its transitions to say. Null ends the path.
+    /// The next step then, if the transitions do not decide it. Null ends the path.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -58,7 +58,7 @@ pub struct StepAwaitTime {
     pub retry_of: Option<Operation>,
 }
 
-/// Only an await may have no end.
+/// Only an await may wait without an end.
 impl EventData for StepAwaitTime {
     fn read(data: Option<&Json>) -> Option<Self> {
         let read: Self = data?.read().ok()?;
@@ -71,7 +71,7 @@ impl EventData for StepAwaitTime {
 pub struct StepAwaitEvent {
     pub await_id: Name,
     pub event_kind: Name,
-    /// What the event must be like, for people.
+    /// The condition on the event, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<Json>,
     #[serde(
@@ -92,7 +92,7 @@ impl EventData for StepAwaitEvent {}
 #[serde(rename_all = "camelCase")]
 pub struct StepAwaitTrigger {
     pub await_id: Name,
-    /// The same id, under the name that clients know.
+    /// The same id, under the name that clients use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trigger_id: Option<Name>,
     pub trigger_type: TriggerType,
@@ -116,10 +116,10 @@ pub struct StepAwaitTimeout {
     pub kind: Name,
     #[serde(rename = "duration")]
     pub waited_ms: Millis,
-    /// Where the run goes instead; none: the code gets the error, or the visit fails.
+    /// The next step of the run instead; none: the code gets the error, or the visit fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Name>,
-    /// What had come, where it was to come more often.
+    /// The values so far, if it must be resumed more than once.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -130,7 +130,7 @@ pub struct StepAwaitTimeout {
 
 impl EventData for StepAwaitTimeout {}
 
-/// Branches that run beside each other inside a visit.
+/// Concurrent branches inside a visit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Fork {
@@ -141,7 +141,7 @@ pub struct Fork {
     pub fail_fast: bool,
     /// Whether the result is a list in the order of the branches, or an object by their names.
     pub as_list: bool,
-    /// Whether what a branch writes stays in the branch.
+    /// Whether writes of a branch stay in the branch.
     pub scoped: bool,
 }
 
@@ -151,7 +151,7 @@ impl EventData for Fork {}
 pub struct BranchSpec {
     /// The step that the branch begins with; it ends where no transition leads on.
     pub step: Name,
-    /// What the branch sees as `item`.
+    /// The value of `item` in the branch.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
