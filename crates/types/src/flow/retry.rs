@@ -1,4 +1,4 @@
-//! The rule of retry of a step.
+//! The rule of retry, of a step or a process.
 
 use serde::{Deserialize, Serialize};
 
