@@ -13,14 +13,14 @@ mod history;
 mod meant;
 mod outcome;
 mod plan;
-mod registry;
 pub mod retry;
 mod run;
 mod schema;
 mod select;
 mod template;
-mod trigger;
+mod trigger_state;
 mod validate;
+mod versions;
 
 pub use context::View;
 pub use decide::{Child, Decision, Entry, How, Input, Over, Queued, Start, decide, start};
@@ -35,7 +35,6 @@ pub use history::{
 pub use meant::meant;
 pub use outcome::{Outcome, SubFlow};
 pub use plan::{PROCESS, Plan, PlanError, PlanStep};
-pub use registry::{Versions, compare_versions};
 /// Event data is declared with its types; it is the vocabulary of the engine.
 pub use riverrun_types::{
     Cancellation, Failure, Lineage, Operation, Parked, Thrown, VisitKey,
@@ -48,8 +47,9 @@ pub use run::{
 pub use schema::{Schema, SchemaError, SchemaIssue};
 pub use select::Select;
 pub use template::{Template, TemplateError, TemplateTooLarge};
-pub use trigger::{TriggerState, TriggerStatus};
+pub use trigger_state::{TriggerState, TriggerStatus};
 pub use validate::{
     Bounds, Catalog, Issue, MAX_FLOW_STEPS, MAX_ISSUES, Severity, errors, flow_schema, is_function,
     too_many_steps, validate, validate_within,
 };
+pub use versions::{Versions, compare_versions};

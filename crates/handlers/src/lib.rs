@@ -98,6 +98,27 @@ mod tests {
     }
 
     #[test]
+    fn the_schema_of_flows_and_their_page_name_every_type() {
+        let schema = include_str!("../../engine/src/validate/flow.schema.json");
+        let schema: Value = serde_json::from_str(schema).unwrap();
+        let types = &schema["$defs"]["step"]["properties"]["type"];
+        let description = types["description"].as_str().unwrap();
+        let words: Vec<&str> = description.split([' ', ',', '(', ')']).collect();
+        let examples = types["examples"].as_array().unwrap();
+        let page = include_str!("../../../docs/reference/flows.md");
+        let (_, sections) = page.split_once("\n## Step types\n").unwrap();
+        let sections = sections.split("\n## ").next().unwrap();
+        for handler in all(Options::default()) {
+            let kind = handler.kind();
+            assert!(words.contains(&kind), "the description lacks {kind}");
+            assert!(examples.iter().any(|it| it == kind), "no example {kind}");
+            let title = format!("### {kind}");
+            let has_section = sections.lines().any(|line| line == title);
+            assert!(has_section, "docs/reference/flows.md has no section {kind}");
+        }
+    }
+
+    #[test]
     fn kinds_are_the_ones_that_flows_name() {
         let kinds: Vec<String> = all(Options::default())
             .iter()

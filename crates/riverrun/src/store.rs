@@ -1,4 +1,5 @@
-//! Selects the store by the scheme of its URL. This is the only file that names stores.
+//! Selects the store by the scheme of its URL. A server names stores in no other file; commands
+//! that work on the files of the embedded store (backup, verify, doctor) name its crate too.
 
 use std::{
     path::{Path, PathBuf},

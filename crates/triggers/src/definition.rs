@@ -17,6 +17,8 @@ pub enum Kind {
 }
 
 impl Kind {
+    pub const ALL: [Self; 4] = [Self::Http, Self::Schedule, Self::Event, Self::Manual];
+
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Http => "http",
@@ -228,6 +230,16 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    /// serde lists the variants in its error.
+    #[test]
+    fn the_list_of_kinds_has_all() {
+        let error = serde_json::from_str::<Kind>("\"?\"")
+            .unwrap_err()
+            .to_string();
+        let known = error.split('`').skip(3).step_by(2);
+        assert!(known.eq(Kind::ALL.map(Kind::as_str)), "{error}");
+    }
 
     #[test]
     fn forms_are_brought_to_one() {

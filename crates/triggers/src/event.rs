@@ -1,16 +1,57 @@
 //! Emitted events that start runs.
 
 use async_trait::async_trait;
+use riverrun_expr::Expr;
 use riverrun_runtime::Listener;
 use riverrun_store::{EmitRecord, SignalRecord, same_tenant};
-use riverrun_types::{EventType, Json, Name};
+use riverrun_types::{EventType, Json, Name, label};
 
 use crate::{
-    Result, Trigger, Triggers,
+    Error, Result, Trigger, Triggers,
     fire::{Shot, Story},
-    read::{Given, is_true, key, land},
-    trigger::{EventRule, Rule},
+    read::{Given, compile, is_true, key, land},
+    trigger::Rule,
 };
+
+/// Which emitted events start a run.
+pub(crate) struct EventRule {
+    pub kind: Name,
+    pub when: Option<Expr>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Config {
+    #[serde(alias = "eventKind", alias = "event")]
+    kind: String,
+    when: Option<String>,
+}
+
+impl EventRule {
+    pub fn new(config: Config) -> Result<Self> {
+        if !label::is_valid(&config.kind) {
+            let message = format!("not {}", label::RULE);
+            return Err(Error::invalid("config.kind", message));
+        }
+        let kind = EventType::parse(&config.kind);
+        if !is_signalled(&kind) {
+            let message = format!(
+                "{kind} starts no flow: a trigger waits for events that are emitted, or for flow.* and step.* of runs"
+            );
+            return Err(riverrun_runtime::Error::BadKind(message).into());
+        }
+        Ok(Self {
+            kind: Name::from(config.kind),
+            when: compile("config.when", config.when.as_deref())?,
+        })
+    }
+}
+
+/// Whether events of a kind are ever signalled: emitted ones, and what becomes of runs.
+fn is_signalled(kind: &EventType) -> bool {
+    let is_of_run = kind.is_engines_own() && EventType::KNOWN.contains(kind);
+    kind.is_emitted() || is_of_run && *kind != EventType::FlowRegistered
+}
 
 #[async_trait]
 impl Listener for Triggers {

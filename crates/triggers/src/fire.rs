@@ -7,7 +7,7 @@ use riverrun_types::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::{Error, Kind, Result, Trigger, Triggers, history::KEEP};
+use crate::{Kind, Result, Trigger, Triggers, history::KEEP};
 
 /// What fires a trigger, and with what.
 pub(crate) struct Shot<'a> {
@@ -32,37 +32,7 @@ pub(crate) struct Story {
     pub depth: u32,
 }
 
-/// What somebody who fires a trigger by hand may say.
-#[derive(Clone, Debug, Default)]
-pub struct ManualFire {
-    pub input: Option<Json>,
-    pub idempotency_key: Option<String>,
-    pub source: Option<String>,
-    pub request_id: Option<String>,
-}
-
 impl Triggers {
-    /// Fires a trigger of any type by hand. What it would make of a request or an event is not
-    /// asked: the input is the run's.
-    pub async fn fire(&self, id: &str, fire: ManualFire) -> Result<Started> {
-        let trigger = self.get(id)?;
-        if !trigger.enabled {
-            return Err(Error::Disabled(trigger.id.clone()));
-        }
-        let shot = Shot {
-            trigger: &trigger,
-            source: fire.source.as_deref().unwrap_or("manual"),
-            received_ms: self.runtime().base().now_ms(),
-            request_id: fire.request_id.as_deref(),
-            key: fire.idempotency_key.map(|key| crate::read::key(id, &key)),
-            due_ms: None,
-            take: None,
-            story: Story::default(),
-        };
-        let input = fire.input.unwrap_or_else(|| trigger.default_input());
-        self.shoot(shot, Ok(input)).await
-    }
-
     /// Starts a run with an input, or notes why there is none.
     pub(crate) async fn shoot(&self, shot: Shot<'_>, input: Result<Json>) -> Result<Started> {
         let started = match input {

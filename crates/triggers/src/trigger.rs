@@ -1,16 +1,17 @@
 //! A validated and compiled trigger.
 
 use riverrun_engine::{Schema, SchemaError};
-use riverrun_expr::Expr;
 use riverrun_store::TriggerRecord;
-use riverrun_types::{EventType, Json, Millis, Name};
+use riverrun_types::{Json, Millis, Name};
 use serde_json::{Value, json};
 
 use crate::{
     Definition, Error, Kind, Result, Schedule,
+    event::{self, EventRule},
     http::{self, HttpRule},
+    manual,
     members::members_of,
-    read::{Expressions, compile},
+    read::Expressions,
     route::Pattern,
     schedule,
 };
@@ -33,31 +34,13 @@ pub(crate) enum Rule {
     Manual,
 }
 
-/// Which emitted events start a run.
-pub(crate) struct EventRule {
-    pub kind: Name,
-    pub when: Option<Expr>,
-}
-
-#[derive(serde::Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct EventConfig {
-    #[serde(alias = "eventKind", alias = "event")]
-    kind: String,
-    when: Option<String>,
-}
-
-#[derive(serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ManualConfig {}
-
 /// Whether some type of trigger has such a setting in its `config`.
 pub(crate) fn is_setting(name: &str) -> bool {
     let settings = [
         members_of::<http::Config>(),
         members_of::<schedule::Config>(),
-        members_of::<EventConfig>(),
-        members_of::<ManualConfig>(),
+        members_of::<event::Config>(),
+        members_of::<manual::Config>(),
     ];
     settings.iter().any(|members| members.contains(&name))
 }
@@ -113,9 +96,9 @@ impl Trigger {
                 let config: schedule::Config = definition.config()?;
                 Rule::Schedule(Schedule::new(&config, created_ms)?)
             }
-            Kind::Event => Rule::Event(event_rule(definition.config()?)?),
+            Kind::Event => Rule::Event(EventRule::new(definition.config()?)?),
             Kind::Manual => {
-                let ManualConfig {} = definition.config()?;
+                let manual::Config {} = definition.config()?;
                 Rule::Manual
             }
         };
@@ -204,30 +187,6 @@ impl Trigger {
 /// A method and a path in the form that two triggers which take the same requests share.
 pub(crate) fn route(method: &str, pattern: &Pattern) -> Name {
     Name::from(format!("{method} {}", pattern.form()))
-}
-
-fn event_rule(config: EventConfig) -> Result<EventRule> {
-    if !riverrun_types::label::is_valid(&config.kind) {
-        let message = format!("not {}", riverrun_types::label::RULE);
-        return Err(Error::invalid("config.kind", message));
-    }
-    let kind = EventType::parse(&config.kind);
-    if !is_signalled(&kind) {
-        let message = format!(
-            "{kind} starts no flow: a trigger waits for events that are emitted, or for flow.* and step.* of runs"
-        );
-        return Err(riverrun_runtime::Error::BadKind(message).into());
-    }
-    Ok(EventRule {
-        kind: Name::from(config.kind),
-        when: compile("config.when", config.when.as_deref())?,
-    })
-}
-
-/// Whether events of a kind are ever signalled: emitted ones, and what becomes of runs.
-fn is_signalled(kind: &EventType) -> bool {
-    let is_of_run = kind.is_engines_own() && EventType::KNOWN.contains(kind);
-    kind.is_emitted() || is_of_run && *kind != EventType::FlowRegistered
 }
 
 /// Compiles the schema of a field.

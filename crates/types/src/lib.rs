@@ -27,7 +27,7 @@ pub use flow::{
 pub use id::{EventId, Namespace, RunId, StreamName};
 pub use json::Json;
 pub use path::Path;
-pub use queue::{Gather, QueueLimits, Rate};
+pub use queue::{Gather, QueueLimits, Rate, StartRules};
 pub use run::{Cancellation, Lineage, Operation, Parked, VisitKey};
 pub use state::State;
 pub use status::{RunStatus, VisitStatus};

@@ -1,5 +1,6 @@
 //! The members of bodies: their limits and patterns.
 
+use riverrun_triggers::Kind;
 use riverrun_types::{
     label::{MAX_CHARS, MAX_TAGS},
     time::MAX_WAIT_MS,
@@ -108,7 +109,7 @@ fn members(schema_name: &str, schema: &mut Value) {
         let limits = match name.as_str() {
             "idempotencyKey" if is_trigger => continue,
             "id" => json!({"pattern": r"^(?!\.{1,2}$)[A-Za-z0-9._~-]{1,128}$"}),
-            "type" if is_trigger => json!({"enum": ["http", "schedule", "event", "manual"]}),
+            "type" if is_trigger => json!({"enum": Kind::ALL}),
             "type" => json!({"pattern": EVENT_TYPE}),
             "runId" | "jobId" | "callId" => json!({"pattern": NEW_ID}),
             "correlationId" => {

@@ -1,6 +1,7 @@
 //! The parameters of operations: their limits and patterns.
 
 use riverrun_store::JobState;
+use riverrun_triggers::Kind;
 use riverrun_types::RunStatus;
 use serde_json::{Value, json};
 
@@ -78,9 +79,7 @@ fn parameter_schema(path: &str, place: &str, name: &str) -> Option<Value> {
         ("query", "id" | "parent") => matching(ID),
         ("query", "follow") => one_of(&["until-end", "forever"]),
         ("query", "format") => one_of(&["json", "mermaid", "text"]),
-        ("query", "type") if path == "/api/triggers" => {
-            one_of(&["http", "schedule", "event", "manual"])
-        }
+        ("query", "type") if path == "/api/triggers" => one_of(&Kind::ALL.map(Kind::as_str)),
         ("header", "idempotency-key") => {
             let pattern = match path.ends_with("/start") {
                 true => HEADER_RUN_KEY,

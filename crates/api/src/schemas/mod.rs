@@ -1,8 +1,8 @@
 //! The shapes of requests and answers in the OpenAPI document.
 //!
 //! Types that the server serialises itself (runs, events) are described here as well; a test
-//! compares the descriptions with real answers. The files have the names of the handler files that
-//! use them.
+//! compares the descriptions with real answers. A file holds the shapes of one subject. The bodies of
+//! some requests are beside the handlers that read them.
 
 mod diagram;
 mod events;

@@ -2,6 +2,7 @@
 
 mod awaits;
 mod backup;
+mod build;
 mod call;
 mod completions;
 mod config;
@@ -19,7 +20,6 @@ mod processes;
 mod queues;
 #[cfg(test)]
 mod reference_page;
-mod registry;
 mod run;
 mod runs;
 mod schedules;
@@ -113,7 +113,7 @@ enum Command {
     #[command(
         before_help = "Example: riverrun build . && riverrun serve --registry riverrun.registry.json"
     )]
-    Build(registry::Build),
+    Build(build::Build),
     /// Create a new project with an example.
     #[command(before_help = "Example: riverrun init my-project")]
     Init(init::Init),

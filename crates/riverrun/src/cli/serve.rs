@@ -7,7 +7,7 @@ use riverrun::Riverrun;
 use tokio::sync::Mutex;
 
 use super::{
-    registry,
+    build,
     server_flags::{ServerFlags, project_folder},
 };
 use crate::{
@@ -34,7 +34,7 @@ pub struct Serve {
 
 impl Serve {
     pub async fn run(self) -> Result<Exit> {
-        let of_registry = self.registry.as_deref().map(registry::project_of);
+        let of_registry = self.registry.as_deref().map(build::project_of);
         let project = self.project.as_deref().or(of_registry.as_deref());
         let project = project.map(project_folder).transpose()?;
         let settings = self
@@ -45,7 +45,7 @@ impl Serve {
         let server = Server::open(&settings).await?;
         let flows = match &settings.config.project {
             _ if self.registry.is_some() => {
-                registry::flows(self.registry.as_deref(), &server.river).await
+                build::flows(self.registry.as_deref(), &server.river).await
             }
             Some(folder) => project::register(&server.river, folder).await,
             None => Ok(Vec::new()),
@@ -60,7 +60,7 @@ impl Serve {
         let mut late = Loading::default();
         match (&self.registry, &server.processes) {
             (Some(registry), Some(processes)) => {
-                registry::boot(registry, &mut *processes.lock().await)?;
+                build::boot(registry, &mut *processes.lock().await)?;
             }
             (None, Some(processes)) => {
                 let outcome;
@@ -148,7 +148,7 @@ impl Serve {
     /// comes later, so failures are only logged.
     async fn sync_triggers(&self, server: &Server, settings: &Settings) -> Option<Failure> {
         let synced = match (&self.registry, &settings.config.project) {
-            (Some(registry), _) => registry::sync_triggers(registry, &server.river).await,
+            (Some(registry), _) => build::sync_triggers(registry, &server.river).await,
             (None, Some(folder)) => project::sync_triggers(&server.river, folder).await,
             (None, None) => return None,
         };

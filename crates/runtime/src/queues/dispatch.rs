@@ -144,10 +144,7 @@ impl Queues {
 
     fn room_for(&self, queue: &Name, count: usize) -> Option<(Name, Arc<Process>, ReservedRoom)> {
         let process = self.processes().of_queue(queue)?;
-        let limits = &process.config.limits;
-        let is_simple = limits.rate.is_none()
-            && limits.per_key.is_none()
-            && limits.gather.is_none()
+        let is_simple = !process.config.limits.start_rules().by_claim_only
             && process.config.batch.is_none()
             && process.provider.places().is_none();
         let room = self.rooms().get(queue).filter(|_| is_simple)?;

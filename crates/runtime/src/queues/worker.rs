@@ -155,11 +155,7 @@ fn batch_size(process: &Process) -> usize {
 
 /// Whether the jobs that may begin depend on running ones, not on room alone.
 fn is_limited(process: &Process) -> bool {
-    let limits = &process.config.limits;
-    process.provider.places().is_some()
-        || limits.concurrency.is_some()
-        || limits.per_key.is_some()
-        || limits.gather.is_some()
+    process.provider.places().is_some() || process.config.limits.start_rules().after_ends
 }
 
 async fn sleep_until(queues: &Queues, ms: Option<Millis>) {

@@ -73,9 +73,9 @@ mod expressions;
 #[macro_use]
 mod flows;
 #[macro_use]
-mod handlers;
-#[macro_use]
 mod jobs;
+#[macro_use]
+mod processes;
 #[macro_use]
 mod requests;
 #[macro_use]
@@ -95,7 +95,7 @@ pub use code::Code;
 pub use page::{Disposition, Seen};
 
 collect! {
-    [requests flows runs steps awaits streams expressions jobs handlers runners triggers store commands]
+    [requests flows runs steps awaits streams expressions jobs processes runners triggers store commands]
 }
 
 #[cfg(test)]

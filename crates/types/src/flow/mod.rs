@@ -189,11 +189,13 @@ impl<'de> Deserialize<'de> for Selector {
 }
 
 mod events;
+mod retry;
 mod retry_policy;
 
 pub use events::{
     Await, AwaitType, Compensation, Delay, Join, Subscription, TriggerType, one_or_many,
 };
+pub use retry::Retry;
 pub use retry_policy::{canonical_definition, canonical_retry, has_retry_policy};
 
 /// Where a run goes when a step ended. Absent and null both mean: nowhere.
@@ -222,37 +224,6 @@ impl Transitions {
         ]
         .into_iter()
         .filter_map(|(name, target)| Some((name, target.as_deref()?)))
-    }
-}
-
-/// How often and when a failed attempt is tried again.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Retry {
-    /// The maximum number of attempts of a visit, the first included: 1 means no retry. FlowMonkey
-    /// counts retries only.
-    pub max_attempts: u32,
-    #[serde(default)]
-    pub backoff_ms: u64,
-    #[serde(default = "Retry::default_multiplier")]
-    pub backoff_multiplier: f64,
-    #[serde(default = "Retry::default_max_backoff_ms")]
-    pub max_backoff_ms: u64,
-    /// Only failures with these codes are tried again; all of them when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub retry_on: Option<Vec<String>>,
-    /// The share of the delay, 0 to 1, that jitter may take off, so that retries spread out.
-    #[serde(default)]
-    pub jitter: f64,
-}
-
-impl Retry {
-    fn default_multiplier() -> f64 {
-        2.0
-    }
-
-    fn default_max_backoff_ms() -> u64 {
-        60_000
     }
 }
 

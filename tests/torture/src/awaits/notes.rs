@@ -1,9 +1,6 @@
 //! What steps that are executables note while they run.
 
-use std::{
-    collections::{HashMap, HashSet},
-    path::Path,
-};
+use std::{collections::HashMap, path::Path};
 
 use serde::Deserialize;
 
@@ -14,10 +11,9 @@ struct Line {
     attempt: u64,
 }
 
-/// The attempts that ran, of each step of each wish.
-pub type Notes = HashMap<(String, String), HashSet<u64>>;
+/// How often each attempt ran, of each step of each wish.
+pub type Notes = HashMap<(String, String), HashMap<u64, usize>>;
 
-/// No attempt is run twice: what was lost is tried again under the next number.
 pub fn read(path: &Path) -> Result<Notes, String> {
     let mut notes = Notes::new();
     // Nothing has run if nothing was noted.
@@ -25,9 +21,8 @@ pub fn read(path: &Path) -> Result<Notes, String> {
     for line in text.lines() {
         let noted = serde_json::from_str(line).map_err(|error| format!("{line:?}: {error}"))?;
         let Line { key, step, attempt } = noted;
-        if !notes.entry((key, step)).or_default().insert(attempt) {
-            return Err(format!("promise 2: an attempt ran twice: {line}"));
-        }
+        let attempts = notes.entry((key, step)).or_default();
+        *attempts.entry(attempt).or_default() += 1;
     }
     Ok(notes)
 }

@@ -5,25 +5,25 @@
 
 mod check;
 mod fields;
-mod keys;
 mod policy;
 mod queue_name;
 #[cfg(test)]
 mod tests;
+mod uniqueness;
 mod written;
 
 pub use fields::meant_within;
-pub use keys::{Idempotency, KeyFrom, Pace};
 pub use policy::{OnFail, Policy, WrittenBackoff, WrittenRetry, operation_retry};
 pub use queue_name::{check_new_queue_name, check_queue_name};
+pub use uniqueness::{Idempotency, KeyFrom, Pace};
 
 use fields::Fields;
-use keys::Keys;
 use riverrun_engine::Schema;
 use riverrun_expr::Expr;
 use riverrun_types::{Gather, Json, Name, QueueLimits, Rate};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use uniqueness::Keys;
 use written::{Written, WrittenLogs};
 
 /// The most jobs of one claim, and so of one batch.

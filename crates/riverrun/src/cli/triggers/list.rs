@@ -1,7 +1,7 @@
 //! `riverrun triggers ls`.
 
 use clap::Args;
-use riverrun::Json;
+use riverrun::{Json, TriggerKind};
 use serde_json::Value;
 
 use crate::{
@@ -15,8 +15,8 @@ const MOST: usize = 10_000;
 
 #[derive(Args, Debug)]
 pub struct List {
-    /// Only triggers of this type: http, schedule, event or manual.
-    #[arg(long, value_name = "TYPE", value_parser = ["http", "schedule", "event", "manual"])]
+    /// Only triggers of this type.
+    #[arg(long, value_name = "TYPE", value_parser = TriggerKind::ALL.map(TriggerKind::as_str))]
     r#type: Option<String>,
 }
 

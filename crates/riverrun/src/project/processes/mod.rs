@@ -4,12 +4,12 @@
 //! New runners load changed files; the old runners finish their work and end. So an edit never
 //! interrupts active work, and work that starts after it runs the new code.
 //!
-//! `find` looks for the files, `loading` loads them side by side (`module`, `executable`), `claims`
+//! `find` looks for the files, `loading` loads them side by side (`module`, `executable`), `conflicts`
 //! rejects two files with the same id or queue, and `register` is the interface to the runtime or
 //! worker that executes them.
 
 mod broken;
-mod claims;
+mod conflicts;
 mod entries;
 mod executable;
 mod find;
@@ -32,7 +32,7 @@ use riverrun_providers::{External, ExternalOptions, Language, RunnerOptions, Run
 use riverrun_runtime::{Process, Provider, RunMode};
 
 use crate::failure::Result;
-use claims::Claims;
+use conflicts::Claims;
 use executable::{config_path, executable_config};
 use find::{Kind, ProcessFile, ProcessFiles};
 use ignored::IgnoredFile;

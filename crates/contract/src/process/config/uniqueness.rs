@@ -1,4 +1,5 @@
-//! The settings that decide when two jobs are the same: idempotency, throttle and debounce.
+//! Job uniqueness: the settings that decide when two jobs are the same (idempotency, throttle and
+//! debounce), and the job's own key, which throttle and debounce use where they have none.
 
 use std::time::Duration;
 

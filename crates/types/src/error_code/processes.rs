@@ -1,6 +1,6 @@
 //! Codes of the processes of a project, of their modules and of what their handlers return.
 
-macro_rules! handlers {
+macro_rules! processes {
     ($($before:tt)*) => { collect! { $($before)*
 
 BatchResults "BATCH_RESULTS" Run Reject {
