@@ -389,3 +389,11 @@ async fn a_call_answers_with_its_result_or_its_frames() {
     let processes = server.get("/api/processes").await.expect(200);
     assert_eq!(processes["items"][0]["runMode"], "call");
 }
+
+#[tokio::test]
+async fn the_metadata_of_a_job_is_as_small_as_that_of_a_run() {
+    let server = Server::new().await;
+    let job = json!({"options": {"metadata": {"note": "x".repeat(70_000)}}});
+    let refused = server.post("/api/queues/q/jobs?create=true", job).await;
+    refused.refused(413, "TOO_LARGE");
+}

@@ -4,12 +4,14 @@
 mod clock;
 mod error;
 mod expressions;
+mod metadata;
 mod options;
 mod sweep;
 
 pub use clock::{Busy, Clock, SimulatedClock, Unsettled};
 pub use error::{Error, Result};
 pub(crate) use expressions::is_true;
+pub(crate) use metadata::check_metadata;
 pub use options::Options;
 
 use std::{sync::Arc, time::Duration};

@@ -1,12 +1,10 @@
 //! The rules for a request to start a run, from any sender: lists show its fields, indexes hold
 //! them.
 
-use riverrun_types::{Json, RunId, id::is_dot_segment, label, time::MAX_WAIT_MS};
+use riverrun_types::{RunId, id::is_dot_segment, label, time::MAX_WAIT_MS};
 
 use super::start::StartRequest;
-use crate::base::{Error, Result};
-
-const MAX_METADATA_BYTES: usize = 64 << 10;
+use crate::base::{Error, Result, check_metadata};
 
 /// The prefix of the idempotency keys of runs that triggers start; other runs may not use it.
 pub const TRIGGER_KEYS: &str = "trigger:";
@@ -104,22 +102,10 @@ fn check_delay(ms: u64) -> Result<()> {
     Err(Error::BadField { field, rule })
 }
 
-fn check_metadata(metadata: &Json) -> Result<()> {
-    if metadata.bytes() > MAX_METADATA_BYTES {
-        return Err(Error::TooLarge {
-            what: "metadata",
-            bytes: metadata.bytes(),
-            limit: MAX_METADATA_BYTES,
-        });
-    }
-    if metadata.is_deeper(Json::MAX_VALUE_DEPTH) {
-        return Err(Error::TooDeep { what: "metadata" });
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
+    use riverrun_types::Json;
+
     use super::*;
 
     fn check(fill: impl FnOnce(&mut StartRequest), expected: Option<(&str, &str)>) {

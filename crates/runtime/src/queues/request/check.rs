@@ -10,7 +10,7 @@ use super::{
     JobOptions,
     pace::{fallback, has_key, own_paces},
 };
-use crate::base::{Error, Result};
+use crate::base::{Error, Result, check_metadata};
 
 pub(super) fn check(options: &JobOptions, name: Option<&str>, now: Millis) -> Result<()> {
     let text = |field: &str, text: Option<&str>| match text.is_none_or(label::is_valid) {
@@ -42,6 +42,9 @@ pub(super) fn check(options: &JobOptions, name: Option<&str>, now: Millis) -> Re
             "tags: a job may have {}",
             label::MAX_TAGS
         )));
+    }
+    if let Some(metadata) = &options.metadata {
+        check_metadata(metadata)?;
     }
     let delays = [
         options.delay_ms,
