@@ -118,7 +118,7 @@ const FIXED: [(&str, &str, &str); 28] = [
         "max_message",
     ),
     (
-        "Values and member names of a definition in JSON or YAML, also of a trigger",
+        "Values and member names of a definition, also of a trigger",
         "runtime/src/flows/definition/bounded.rs",
         "max_values",
     ),
@@ -149,7 +149,7 @@ const FIXED: [(&str, &str, &str); 28] = [
     ),
     ("Parts of a dot path", "types/src/path.rs", "max_parts"),
     (
-        "Bytes of an event's data",
+        "Bytes of the data of an event from outside or of `ctx.emit`, and of what stands around the data",
         "runtime/src/streams/append.rs",
         "max_event_bytes",
     ),
