@@ -154,9 +154,14 @@ const FIXED: [(&str, &str, &str); 28] = [
         "max_event_bytes",
     ),
     (
-        "Bytes of a run's metadata",
-        "runtime/src/runs/request.rs",
-        "max_metadata_bytes",
+        "Bytes of the metadata of a run or a job",
+        "runtime/src/base/metadata.rs",
+        "max_bytes",
+    ),
+    (
+        "events of one append; jobs of one request",
+        "runtime/src/base/mod.rs",
+        "max_items",
     ),
     (
         "Levels of a value in a run",
