@@ -42,7 +42,7 @@ pub enum Made {
 }
 
 impl Triggers {
-    /// Starts a run for each due time of a range for which there is none. Returns the outcome of each,
+    /// Starts a run for each due time of a range that has none yet. Returns the outcome of each,
     /// and the due time to continue from if there are more. A due time whose run cannot be started
     /// does not affect the others; a repeated backfill tries it again.
     pub async fn backfill(

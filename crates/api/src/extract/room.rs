@@ -8,7 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// Bodies up to this size need no room: connections hold about as much by themselves.
 pub(crate) const FREE_BYTES: usize = 64 << 10;
 
-/// A permit stands for so many bytes.
+/// The bytes of one permit.
 const UNIT: usize = 1 << 10;
 
 /// The room for bodies; clones share it.

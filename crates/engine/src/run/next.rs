@@ -181,7 +181,7 @@ fn check_id(run: &RunId) -> Check {
 
 fn check_keys<'a>(keys: impl IntoIterator<Item = &'a Path>) -> Check {
     let is_valid = keys.into_iter().all(Path::is_valid);
-    check(is_valid, "it writes to a path that is none")
+    check(is_valid, "it writes to an invalid path")
 }
 
 fn check_names<'a>(names: impl IntoIterator<Item = &'a Name>) -> Check {

@@ -52,7 +52,7 @@ fn errors_can_be_read_by_the_name_that_the_specifications_use() {
             "!event.data.error.retryable && event.own.retryable === 1",
             "true",
         ),
-        // It is not there for whoever gets the result.
+        // Results do not contain the older name.
         (
             "(e) => e.data.error.retryable ? 1 : e.data.error",
             r#"{"code":"E","retriable":false}"#,

@@ -21,7 +21,7 @@ pub trait AwaitStore: Send + Sync + 'static {
 
     /// The outbox: up to `limit` signals with numbers above `after`, in order, and fewer where they
     /// are large (see [`EventQuery::PAGE_BYTES`](crate::EventQuery::PAGE_BYTES)): only an empty
-    /// answer means that there are none. A signal stays until it is
+    /// answer is the end of the outbox. A signal stays until it is
     /// [removed](crate::Change::RemoveSignal).
     async fn signals(
         &self,

@@ -26,7 +26,7 @@ macro_rules! collect {
 
 /// Makes the enums. A row is `number Variant "type" run(Data), end;`
 ///
-/// - The number stands for the type in stored chunks. It is never used for another type.
+/// - The number identifies the type in stored chunks. It is never reused for another type.
 /// - `run(Data)`: it says this of a run; `step(Data)`: of a visit of a step, which the envelope
 ///   names. Without either it changes no run.
 /// - `end`: it is the last event of a run or a job, unless that is begun anew.
